@@ -1,0 +1,32 @@
+package provider
+
+import "errors"
+
+// Error classes. Wrapping any number of times keeps the class; an error without
+// one is transient.
+var (
+	// ErrNotFound: the instance is not there.
+	ErrNotFound = errors.New("not found")
+	// ErrTransient: a retry may help.
+	ErrTransient = errors.New("transient failure")
+	// ErrQuotaExceeded: the backend has no room; a later retry may help.
+	ErrQuotaExceeded = errors.New("quota exceeded")
+	// ErrPermanent: only a change of the object, its Secrets or the providers file
+	// can help.
+	ErrPermanent = errors.New("permanent failure")
+	// ErrBusy: a bounded queue of our own is full; retry soon.
+	ErrBusy = errors.New("busy")
+)
+
+// Class returns the error class of err: one of the errors above, or nil for nil.
+func Class(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, class := range []error{ErrNotFound, ErrQuotaExceeded, ErrPermanent, ErrBusy} {
+		if errors.Is(err, class) {
+			return class
+		}
+	}
+	return ErrTransient
+}

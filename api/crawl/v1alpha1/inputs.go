@@ -1,0 +1,102 @@
+package v1alpha1
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// SecretNames returns the names of the Secrets that p refers to, sorted, each once.
+func (p *Proxy) SecretNames() []string {
+	names := map[string]bool{}
+	if c := p.Spec.CloudInit; c != nil && c.SecretRef != nil {
+		names[c.SecretRef.Name] = true
+	}
+	if a := p.Spec.AuthSecretRef; a != nil {
+		names[a.Name] = true
+	}
+	if h := p.Spec.HealthCheck; h != nil && h.CASecretRef != nil {
+		names[h.CASecretRef.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Inputs is a hash over all that a workflow acts on besides the outside world:
+// generation, deletion, Fairlead's annotations and the versions of the referenced
+// Secrets. secretVersions maps the name of each labelled Secret to its
+// resourceVersion; a missing or unlabelled Secret has none.
+func (p *Proxy) Inputs(secretVersions map[string]string) string {
+	seen := struct {
+		Generation  int64
+		Deleting    bool
+		Annotations map[string]string
+		Secrets     map[string]string
+	}{
+		Generation:  p.Generation,
+		Deleting:    !p.DeletionTimestamp.IsZero(),
+		Annotations: map[string]string{},
+		Secrets:     map[string]string{},
+	}
+	for k, v := range p.Annotations {
+		if strings.HasPrefix(k, GroupVersion.Group+"/") {
+			seen.Annotations[k] = v
+		}
+	}
+	for _, name := range p.SecretNames() {
+		seen.Secrets[name] = secretVersions[name]
+	}
+	// Maps are marshalled with sorted keys, and none of these types can fail.
+	data, _ := json.Marshal(seen)
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Condition returns the condition of type t, or nil.
+func (s *ProxyStatus) Condition(t string) *metav1.Condition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// IsTrue says whether the condition of type t is True.
+func (s *ProxyStatus) IsTrue(t string) bool {
+	c := s.Condition(t)
+	return c != nil && c.Status == metav1.ConditionTrue
+}
+
+// Scheme is how clients speak to p.
+func (p *Proxy) Scheme() Scheme {
+	if p.Spec.Endpoint != nil && p.Spec.Endpoint.Scheme != "" {
+		return p.Spec.Endpoint.Scheme
+	}
+	return SchemeHTTP
+}
+
+// Current is the newest entry of the ledger, the instance that clients use, or
+// nil for an External proxy and before the first Create.
+func (s *ProxyStatus) Current() *InstanceRecord {
+	var newest *InstanceRecord
+	for i := range s.Instances {
+		if r := &s.Instances[i]; newest == nil || r.Incarnation > newest.Incarnation {
+			newest = r
+		}
+	}
+	return newest
+}
+
+// DurationOr returns d, or fallback when it is not set.
+func DurationOr(d *metav1.Duration, fallback time.Duration) time.Duration {
+	if d == nil {
+		return fallback
+	}
+	return d.Duration
+}
