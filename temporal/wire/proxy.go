@@ -1,0 +1,152 @@
+package wire
+
+import "time"
+
+// ProxyRef names one Proxy object for good: another object of the same name has
+// another UID.
+type ProxyRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+func (r ProxyRef) String() string { return r.Namespace + "/" + r.Name }
+
+// Claim is the truth about a Proxy, read once: what it should be, what its status
+// says, and in which cluster.
+type Claim struct {
+	// Gone: no object with this UID exists any more.
+	Gone      bool   `json:"gone,omitempty"`
+	ClusterID string `json:"clusterID"`
+
+	Generation  int64  `json:"generation,omitempty"`
+	Inputs      string `json:"inputs,omitempty"`
+	Deleting    bool   `json:"deleting,omitempty"`
+	Paused      bool   `json:"paused,omitempty"`
+	SkipCleanup bool   `json:"skipCleanup,omitempty"`
+	// Replace is the value of the annotation that asks for a new instance.
+	Replace string `json:"replace,omitempty"`
+
+	External bool      `json:"external,omitempty"`
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
+
+	Provider string `json:"provider,omitempty"`
+	// Places where the instance may live, best first.
+	Places []string `json:"places,omitempty"`
+	Hash   string   `json:"hash,omitempty"`
+	// Problem keeps the desired state from being acted on until something changes.
+	Problem *Problem `json:"problem,omitempty"`
+
+	Stored ProxyStatus `json:"stored"`
+}
+
+// Endpoint is where clients connect to.
+type Endpoint struct {
+	Host string `json:"host"`
+	Port int32  `json:"port"`
+}
+
+// Problem is a reason in one word and a message with a remedy.
+type Problem struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Entry is one entry of the ledger: an instance that exists or may exist.
+type Entry struct {
+	Provider     string `json:"provider"`
+	Place        string `json:"place,omitempty"`
+	Name         string `json:"name"`
+	Incarnation  int64  `json:"incarnation"`
+	Hash         string `json:"hash,omitempty"`
+	InsertNumber int64  `json:"insertNumber,omitempty"`
+	// AttemptUntil is the time until which an attempt to create it may still run;
+	// zero when none can.
+	AttemptUntil time.Time `json:"attemptUntil,omitzero"`
+}
+
+// Same says whether e and o are about the same instance.
+func (e Entry) Same(o Entry) bool {
+	return e.Provider == o.Provider && e.Place == o.Place && e.Name == o.Name && e.Incarnation == o.Incarnation
+}
+
+// ProxyStatus is the status of a Proxy as its workflow publishes it.
+type ProxyStatus struct {
+	Sequence           int64       `json:"sequence"`
+	Phase              string      `json:"phase,omitempty"`
+	ObservedGeneration int64       `json:"observedGeneration,omitempty"`
+	ObservedInputs     string      `json:"observedInputs,omitempty"`
+	ObservedReplace    string      `json:"observedReplace,omitempty"`
+	ProviderID         string      `json:"providerID,omitempty"`
+	Ledger             []Entry     `json:"ledger,omitempty"`
+	Host               string      `json:"host,omitempty"`
+	Port               int32       `json:"port,omitempty"`
+	SpecHash           string      `json:"specHash,omitempty"`
+	LatencyMillis      int64       `json:"latencyMillis,omitempty"`
+	ProbedAt           time.Time   `json:"probedAt,omitzero"`
+	ExitIP             string      `json:"exitIP,omitempty"`
+	Conditions         []Condition `json:"conditions,omitempty"`
+}
+
+// Condition of a Proxy.
+type Condition struct {
+	Type string `json:"type"`
+	// Status is True, False or Unknown.
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message,omitempty"`
+	Since   time.Time `json:"since"`
+}
+
+// PublishInput is the input of ActivityPublish.
+type PublishInput struct {
+	Proxy  ProxyRef    `json:"proxy"`
+	Status ProxyStatus `json:"status"`
+}
+
+// Health is the payload of SignalHealth.
+type Health struct {
+	Incarnation int64 `json:"incarnation,omitempty"`
+	Healthy     bool  `json:"healthy"`
+	// Verdict in one word: healthy, slow, dead, auth, forbidden, blocked, wrong-exit.
+	Verdict       string    `json:"verdict"`
+	Message       string    `json:"message,omitempty"`
+	LatencyMillis int64     `json:"latencyMillis,omitempty"`
+	ExitIP        string    `json:"exitIP,omitempty"`
+	ProbedAt      time.Time `json:"probedAt"`
+	// Epoch orders the signals of one engine after those of the engine before it.
+	Epoch int64 `json:"epoch,omitempty"`
+}
+
+// InstanceInput is the input of the activities on instances.
+type InstanceInput struct {
+	Proxy     ProxyRef `json:"proxy"`
+	ClusterID string   `json:"clusterID"`
+	Entry     Entry    `json:"entry"`
+}
+
+// Instance states, as providers tell them.
+const (
+	StateProvisioning = "Provisioning"
+	StateRunning      = "Running"
+	StateStopped      = "Stopped"
+	StateHalted       = "Halted"
+	StateUnknown      = "Unknown"
+	// StateGone: the provider does not have the instance.
+	StateGone = "Gone"
+)
+
+// Instance is what a provider said of an instance.
+type Instance struct {
+	State      string `json:"state"`
+	Message    string `json:"message,omitempty"`
+	ProviderID string `json:"providerID,omitempty"`
+	Host       string `json:"host,omitempty"`
+	Port       int32  `json:"port,omitempty"`
+	// Hash and Incarnation as kept on the instance.
+	Hash        string `json:"hash,omitempty"`
+	Incarnation int64  `json:"incarnation,omitempty"`
+	// Attempt is the attempt of the activity that said so; with more than one, an
+	// earlier one may still be running somewhere.
+	Attempt int32 `json:"attempt,omitempty"`
+}
