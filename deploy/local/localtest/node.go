@@ -1,0 +1,4 @@
+package localtest
+
+// Cluster is a running one-node cluster.
+type Cluster struct{}

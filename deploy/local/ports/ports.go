@@ -1,0 +1,94 @@
+// Package ports checks and finds TCP addresses to listen on.
+package ports
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+)
+
+// TakenError says that somebody else listens on an address.
+type TakenError struct {
+	// Address that was wanted.
+	Address string
+	// Flag that chooses another one.
+	Flag string
+	// Holder listens there; nil when it cannot be told.
+	Holder *Holder
+}
+
+// Error names the address, who holds it and how to choose another one.
+func (e *TakenError) Error() string {
+	who := "by a process that cannot be seen from here"
+	if e.Holder != nil {
+		who = fmt.Sprintf("by process %d (%s)", e.Holder.PID, e.Holder.Command)
+	}
+	return fmt.Sprintf("address %s is taken %s: end it, or choose another port with %s", e.Address, who, e.Flag)
+}
+
+// Check returns a *TakenError when the address cannot be listened on because it
+// is taken. flag is the one that changes the address.
+func Check(address, flag string) error {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		return l.Close()
+	case !errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("address %s of %s cannot be listened on: %w", address, flag, err)
+	}
+	holder, err := FindHolder(address)
+	if err != nil {
+		return errors.Join(&TakenError{Address: address, Flag: flag}, err)
+	}
+	return &TakenError{Address: address, Flag: flag, Holder: holder}
+}
+
+// The range lies below the kernel's ephemeral ports, so that no outgoing
+// connection takes a port between its choice and its use.
+const (
+	firstFree = 20000
+	lastFree  = 32000
+)
+
+// Reservation keeps ports from being handed out twice on this machine.
+type Reservation struct {
+	// Ports that nobody listens on.
+	Ports []int
+	marks []net.Listener
+}
+
+// Reserve finds n free ports on 127.0.0.1. Until Release, or the end of this
+// process, no other Reserve on the machine returns them.
+func Reserve(n int) (*Reservation, error) {
+	r := &Reservation{}
+	for port := firstFree; port < lastFree && len(r.Ports) < n; port++ {
+		// An abstract unix socket is a lock that ends with its process and leaves no file.
+		mark, err := net.Listen("unix", "@fairlead-port-"+strconv.Itoa(port))
+		if err != nil {
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			_ = mark.Close()
+			continue
+		}
+		_ = l.Close()
+		r.Ports = append(r.Ports, port)
+		r.marks = append(r.marks, mark)
+	}
+	if len(r.Ports) < n {
+		r.Release()
+		return nil, fmt.Errorf("find %d free ports between %d and %d: only %d are free", n, firstFree, lastFree, len(r.Ports))
+	}
+	return r, nil
+}
+
+// Release lets others have the ports.
+func (r *Reservation) Release() {
+	for _, m := range r.marks {
+		_ = m.Close()
+	}
+	r.marks = nil
+}
