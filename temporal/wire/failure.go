@@ -24,3 +24,9 @@ const (
 	CreateAttempt = time.Minute
 	AttemptSlack  = 30 * time.Second
 )
+
+// FailureDetail is the detail of an application failure.
+type FailureDetail struct {
+	// Attempt that failed.
+	Attempt int32 `json:"attempt"`
+}

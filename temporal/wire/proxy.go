@@ -33,7 +33,9 @@ type Claim struct {
 	Provider string `json:"provider,omitempty"`
 	// Places where the instance may live, best first.
 	Places []string `json:"places,omitempty"`
-	Hash   string   `json:"hash,omitempty"`
+	// InstanceName is the name of every instance of this Proxy.
+	InstanceName string `json:"instanceName,omitempty"`
+	Hash         string `json:"hash,omitempty"`
 	// Problem keeps the desired state from being acted on until something changes.
 	Problem *Problem `json:"problem,omitempty"`
 

@@ -48,8 +48,10 @@ func (p *Proxy) Inputs(secretVersions map[string]string) string {
 			seen.Annotations[k] = v
 		}
 	}
-	for _, name := range p.SecretNames() {
-		seen.Secrets[name] = secretVersions[name]
+	if !seen.Deleting { // no Secret is read for an object that is being deleted
+		for _, name := range p.SecretNames() {
+			seen.Secrets[name] = secretVersions[name]
+		}
 	}
 	// Maps are marshalled with sorted keys, and none of these types can fail.
 	data, _ := json.Marshal(seen)

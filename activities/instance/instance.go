@@ -1,0 +1,152 @@
+// Package instance turns provider calls into activities. It decides nothing: it
+// resolves references, sets deadlines and translates answers.
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/secrets"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+// heartbeatEvery is well under the heartbeat timeout of Create and Delete.
+const heartbeatEvery = 5 * time.Second
+
+// Activities are the activities on the instances of one provider.
+type Activities struct {
+	// Client reads the object and its Secrets live.
+	Client   client.Reader
+	Provider provider.Provider
+}
+
+// Create makes the instance of in.Entry, or finds it there.
+func (a *Activities) Create(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	req, err := a.request(ctx, in)
+	if err != nil {
+		return wire.Instance{}, err
+	}
+	defer heartbeat(ctx)()
+	// Half a Create is worse than a whole one: neither a cancelled workflow nor a
+	// stopping worker cuts it, only the deadline that the ledger was told.
+	call, cancel := context.WithDeadline(context.WithoutCancel(ctx), attemptDeadline(ctx, in.Entry))
+	defer cancel()
+	if err := a.Provider.Prepare(call, req); err != nil {
+		return wire.Instance{}, fmt.Errorf("prepare instance %s: %w", in.Entry.Name, err)
+	}
+	inst, err := a.Provider.Create(call, req)
+	if err != nil {
+		return wire.Instance{}, fmt.Errorf("create instance %s: %w", in.Entry.Name, err)
+	}
+	return toWire(ctx, inst), nil
+}
+
+// attemptDeadline is when this attempt must have stopped by itself.
+func attemptDeadline(ctx context.Context, e wire.Entry) time.Time {
+	info := activity.GetInfo(ctx)
+	deadline := info.StartedTime.Add(wire.CreateAttempt)
+	if !e.AttemptUntil.IsZero() && e.AttemptUntil.Before(deadline) {
+		return e.AttemptUntil
+	}
+	return deadline
+}
+
+// request reads what in refers to. An object that is no longer what the workflow
+// planned for is not created.
+func (a *Activities) request(ctx context.Context, in wire.InstanceInput) (provider.Request, error) {
+	var p crawl.Proxy
+	err := a.Client.Get(ctx, types.NamespacedName{Namespace: in.Proxy.Namespace, Name: in.Proxy.Name}, &p)
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && (string(p.UID) != in.Proxy.UID || !p.DeletionTimestamp.IsZero()):
+		return provider.Request{}, fmt.Errorf("%w: Proxy %s is gone or going", object.ErrSuperseded, in.Proxy)
+	case err != nil:
+		return provider.Request{}, fmt.Errorf("read Proxy %s: %w", in.Proxy, err)
+	}
+	req, err := object.Resolve(ctx, a.Client, &p)
+	if errors.Is(err, secrets.ErrUnusable) {
+		return provider.Request{}, fmt.Errorf("%w: %w", object.ErrSuperseded, err)
+	}
+	if err != nil {
+		return provider.Request{}, err
+	}
+	if req.Hash != in.Entry.Hash {
+		return provider.Request{}, fmt.Errorf("%w: Proxy %s was edited", object.ErrSuperseded, in.Proxy)
+	}
+	req.Place, req.Name = in.Entry.Place, in.Entry.Name
+	req.Owner.ClusterID = in.ClusterID
+	req.Incarnation, req.InsertNumber = in.Entry.Incarnation, in.Entry.InsertNumber
+	return req, nil
+}
+
+// Get looks at the instance once; one that is gone is an answer, not an error.
+func (a *Activities) Get(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	inst, err := a.Provider.Get(ctx, id(in.Entry))
+	switch {
+	case errors.Is(err, provider.ErrNotFound):
+		return wire.Instance{State: wire.StateGone, Attempt: attempt(ctx)}, nil
+	case err != nil:
+		return wire.Instance{}, lasting(fmt.Errorf("look at instance %s: %w", in.Entry.Name, err))
+	}
+	return toWire(ctx, inst), nil
+}
+
+// Delete asks the provider to delete the instance.
+func (a *Activities) Delete(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	defer heartbeat(ctx)()
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), wire.CreateAttempt)
+	defer cancel()
+	if err := a.Provider.Delete(call, id(in.Entry)); err != nil {
+		return wire.Instance{}, lasting(fmt.Errorf("delete instance %s: %w", in.Entry.Name, err))
+	}
+	return wire.Instance{Attempt: attempt(ctx)}, nil
+}
+
+// lasting keeps a permanent failure from ending the retries of a call that has to
+// succeed some day: only Create may fail for good.
+func lasting(err error) error {
+	if errors.Is(err, provider.ErrPermanent) {
+		return fmt.Errorf("%w: %s", provider.ErrTransient, err.Error())
+	}
+	return err
+}
+
+func id(e wire.Entry) provider.ID { return provider.ID{Place: e.Place, Name: e.Name} }
+
+func attempt(ctx context.Context) int32 { return activity.GetInfo(ctx).Attempt }
+
+func toWire(ctx context.Context, i provider.Instance) wire.Instance {
+	return wire.Instance{
+		State: string(i.State), Message: i.Message, ProviderID: i.ProviderID, Host: i.Host, Port: i.Port,
+		Hash: i.Hash, Incarnation: i.Incarnation, Attempt: attempt(ctx),
+	}
+}
+
+// heartbeat tells the server that this attempt is alive until the returned
+// function is called.
+func heartbeat(ctx context.Context) (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(heartbeatEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	return func() { close(done); <-stopped }
+}

@@ -1,0 +1,123 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/secrets"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+// Claim reads the truth about a Proxy. The finalizer of a Managed one goes on
+// first, so that nothing is created for an object that could vanish; an object
+// that is already being deleted gets none, and no Secret is read for it.
+func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, error) {
+	id, err := ClusterID(ctx, a.Client)
+	if err != nil {
+		return wire.Claim{}, err
+	}
+	claim := wire.Claim{ClusterID: id, InstanceName: provider.InstanceName(ref.UID)}
+	p, found, err := a.get(ctx, ref)
+	if err != nil {
+		return wire.Claim{}, err
+	}
+	if !found {
+		claim.Gone = true
+		return claim, nil
+	}
+	claim.Deleting = !p.DeletionTimestamp.IsZero()
+	if p.Spec.Mode == crawl.ModeManaged && !claim.Deleting {
+		if err := a.hold(ctx, p); err != nil {
+			return wire.Claim{}, err
+		}
+	}
+	versions := map[string]string{}
+	if !claim.Deleting {
+		if versions, err = secrets.Versions(ctx, a.Client, p); err != nil {
+			return wire.Claim{}, err
+		}
+	}
+	claim.Generation = p.Generation
+	claim.Inputs = p.Inputs(versions)
+	claim.Paused = p.Annotations[crawl.AnnotationPaused] == "true"
+	claim.SkipCleanup = p.Annotations[crawl.AnnotationSkipCleanup] == "true"
+	claim.Replace = p.Annotations[crawl.AnnotationReplace]
+	claim.Stored = fromStatus(&p.Status)
+	if claim.Deleting {
+		return claim, nil
+	}
+	return claim, a.desire(ctx, p, &claim)
+}
+
+// hold puts the finalizer on p.
+func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
+	if slices.Contains(p.Finalizers, crawl.Finalizer) {
+		return nil
+	}
+	before := p.DeepCopy()
+	p.Finalizers = append(p.Finalizers, crawl.Finalizer)
+	// The lock keeps a deletion that came in between from getting a finalizer.
+	err := a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	if err != nil {
+		return fmt.Errorf("put the finalizer on Proxy %s/%s: %w", p.Namespace, p.Name, err)
+	}
+	return nil
+}
+
+// desire fills in what the proxy should be, or the problem that keeps it from
+// being known.
+func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Claim) error {
+	if p.Spec.Mode == crawl.ModeExternal {
+		claim.External = true
+		claim.Endpoint = &wire.Endpoint{Host: p.Spec.Endpoint.Host, Port: p.Spec.Endpoint.Port}
+		return nil
+	}
+	claim.Provider = p.Spec.Provider
+	prov, err := a.Providers.Get(p.Spec.Provider)
+	if err != nil {
+		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: err.Error()}
+		return nil
+	}
+	claim.Places = prov.Places(p.Namespace, &p.Spec)
+	req, err := Resolve(ctx, a.Client, p)
+	switch {
+	case errors.Is(err, secrets.ErrUnusable):
+		claim.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: err.Error()}
+		return nil
+	case err != nil:
+		return err
+	}
+	claim.Hash = req.Hash
+	return nil
+}
+
+// Resolve turns p into a request, with its Secrets read and its hash computed, but
+// without the place, the incarnation and the cluster.
+func Resolve(ctx context.Context, r client.Reader, p *crawl.Proxy) (provider.Request, error) {
+	userData, err := secrets.UserData(ctx, r, p)
+	if err != nil {
+		return provider.Request{}, err
+	}
+	cred, err := secrets.ForProxy(ctx, r, p)
+	if err != nil {
+		return provider.Request{}, err
+	}
+	hash, err := provider.Hash(string(p.UID), &p.Spec, userData, cred)
+	if err != nil {
+		return provider.Request{}, err
+	}
+	return provider.Request{
+		ID:          provider.ID{Name: provider.InstanceName(string(p.UID))},
+		Owner:       provider.Owner{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)},
+		Hash:        hash,
+		Spec:        p.Spec,
+		UserData:    userData,
+		Credentials: cred,
+	}, nil
+}

@@ -1,0 +1,86 @@
+// Package object holds the activities on Proxy objects: claim reads the truth,
+// publish writes the status, release lets the object go. It is the only place
+// that writes to Proxy objects.
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/provider"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+// ErrSuperseded: the caller's view of the object is old.
+var ErrSuperseded = errors.New("superseded")
+
+// fieldOwner is the field manager of what this package writes.
+const fieldOwner = client.FieldOwner("fairlead")
+
+// Providers finds a provider by its name in the providers file.
+type Providers interface {
+	Get(name string) (provider.Provider, error)
+}
+
+// Activities are the activities on Proxy objects.
+type Activities struct {
+	// Client reads live: a cache may be behind what a workflow has written.
+	Client    client.Client
+	Providers Providers
+}
+
+// get reads the object named by ref; found is false when it, or this UID, is gone.
+func (a *Activities) get(ctx context.Context, ref wire.ProxyRef) (p *crawl.Proxy, found bool, err error) {
+	p = &crawl.Proxy{}
+	err = a.Client.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, p)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("read Proxy %s: %w", ref, err)
+	}
+	return p, string(p.UID) == ref.UID, nil
+}
+
+// ClusterID is the identity of the cluster that c talks to: the UID of its
+// kube-system namespace.
+func ClusterID(ctx context.Context, c client.Reader) (string, error) {
+	var ns corev1.Namespace
+	if err := c.Get(ctx, types.NamespacedName{Name: "kube-system"}, &ns); err != nil {
+		return "", fmt.Errorf("read the cluster's identity, the UID of namespace kube-system: %w", err)
+	}
+	return string(ns.UID), nil
+}
+
+// Release takes the finalizer off the object.
+func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
+	p, found, err := a.get(ctx, ref)
+	if err != nil || !found {
+		return err
+	}
+	i := slices.Index(p.Finalizers, crawl.Finalizer)
+	if i < 0 {
+		return nil
+	}
+	if p.DeletionTimestamp.IsZero() {
+		return fmt.Errorf("%w: Proxy %s is not being deleted", ErrSuperseded, ref)
+	}
+	before := p.DeepCopy()
+	p.Finalizers = slices.Delete(p.Finalizers, i, i+1)
+	err = a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take the finalizer off Proxy %s: %w", ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package starter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	temporalclient "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"example.com/fairlead/temporal/wire"
+	"example.com/fairlead/workflows/proxy"
+)
+
+// Signaller sends signals to workflows of Proxies.
+type Signaller struct {
+	Temporal temporalclient.Client
+	Log      *slog.Logger
+}
+
+// Changed wakes the workflow of ref, and starts it if it does not run.
+func (s *Signaller) Changed(ctx context.Context, ref wire.ProxyRef, provider string) error {
+	title := "Proxy " + ref.String()
+	_, err := s.Temporal.SignalWithStartWorkflow(ctx, wire.ProxyID(ref), wire.SignalChanged, nil, temporalclient.StartWorkflowOptions{
+		TaskQueue:                wire.QueueMain,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		Memo:                     map[string]any{wire.MemoTitle: title},
+		StaticSummary:            title,
+		TypedSearchAttributes: temporal.NewSearchAttributes(
+			wire.KeyKubeNamespace.ValueSet(ref.Namespace),
+			wire.KeyKubeName.ValueSet(ref.Name),
+			wire.KeyProvider.ValueSet(provider),
+			wire.KeyProxyPhase.ValueSet(wire.PhasePending),
+		),
+	}, wire.WorkflowProxy, proxy.Input{Proxy: ref})
+	if err != nil {
+		return fmt.Errorf("wake the workflow of Proxy %s: %w", ref, err)
+	}
+	return nil
+}
+
+// Gone wakes the workflow of an object that vanished, if it still runs.
+func (s *Signaller) Gone(ctx context.Context, ref wire.ProxyRef) error {
+	return s.signal(ctx, ref, wire.SignalChanged, nil)
+}
+
+// Health tells the workflow of ref a verdict. A workflow that does not run will
+// be started by the starter and hear of it again.
+func (s *Signaller) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
+	return s.signal(ctx, ref, wire.SignalHealth, h)
+}
+
+func (s *Signaller) signal(ctx context.Context, ref wire.ProxyRef, name string, arg any) error {
+	err := s.Temporal.SignalWorkflow(ctx, wire.ProxyID(ref), "", name, arg)
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", name, ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package starter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+// resend is how long a signal has to show in the object's status before it is
+// sent again.
+const resend = time.Minute
+
+func realNow() time.Time { return time.Now() }
+
+// watch compares each object's inputs with those its status speaks of.
+type watch struct {
+	reader    client.Reader
+	signaller *Signaller
+	providers Providers
+	now       func() time.Time
+
+	mu sync.Mutex
+	// sent holds, by UID, what was signalled and is not in the status yet, so that
+	// the workflow's own writes do not wake it again.
+	sent map[string]sent
+}
+
+type sent struct {
+	inputs string
+	at     time.Time
+}
+
+// Reconcile wakes the workflow of ref when the object has inputs that its status
+// does not speak of.
+func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Result, error) {
+	var p crawl.Proxy
+	err := w.reader.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && string(p.UID) != ref.UID:
+		w.forget(ref.UID)
+		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
+	case err != nil:
+		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", ref, err)
+	}
+	inputs, err := w.inputs(ctx, &p)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if inputs == p.Status.ObservedInputs {
+		w.forget(ref.UID)
+		return reconcile.Result{}, nil
+	}
+	if rest := w.pending(ref.UID, inputs); rest > 0 {
+		return reconcile.Result{RequeueAfter: rest}, nil
+	}
+	if err := w.signaller.Changed(ctx, ref, p.Spec.Provider); err != nil {
+		return reconcile.Result{}, err
+	}
+	w.remember(ref.UID, inputs)
+	return reconcile.Result{RequeueAfter: resend}, nil
+}
+
+func (w *watch) inputs(ctx context.Context, p *crawl.Proxy) (string, error) {
+	versions := map[string]string{}
+	for _, name := range p.SecretNames() {
+		s := SecretMetadata()
+		err := w.reader.Get(ctx, types.NamespacedName{Namespace: p.Namespace, Name: name}, s)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return "", fmt.Errorf("read the version of Secret %s/%s: %w", p.Namespace, name, err)
+		default:
+			versions[name] = s.ResourceVersion
+		}
+	}
+	return p.Inputs(versions), nil
+}
+
+// pending is how long the signal about these inputs still has to take effect.
+func (w *watch) pending(uid, inputs string) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, ok := w.sent[uid]
+	if !ok || s.inputs != inputs {
+		return 0
+	}
+	return resend - w.now().Sub(s.at)
+}
+
+func (w *watch) remember(uid, inputs string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent[uid] = sent{inputs: inputs, at: w.now()}
+}
+
+func (w *watch) forget(uid string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.sent, uid)
+}
+
+// ofSecret names the Proxies that refer to a Secret.
+func (w *watch) ofSecret(ctx context.Context, s *metav1.PartialObjectMetadata) []wire.ProxyRef {
+	var list crawl.ProxyList
+	// A list from the cache fails only while the manager stops.
+	if err := w.reader.List(ctx, &list, client.InNamespace(s.Namespace), client.MatchingFields{secretIndex: s.Name}); err != nil {
+		return nil
+	}
+	var refs []wire.ProxyRef
+	for i := range list.Items {
+		refs = append(refs, refOf(&list.Items[i]))
+	}
+	return refs
+}
+
+// followProviders wakes the Proxies whose provider came into or left the
+// providers file.
+func (w *watch) followProviders(ctx context.Context) error {
+	changed := w.providers.Changed()
+	for {
+		if err := w.wakeMoved(ctx); err != nil {
+			w.signaller.Log.Warn("the Proxies of changed providers are not all woken, trying again with the next change", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+func (w *watch) wakeMoved(ctx context.Context) error {
+	var list crawl.ProxyList
+	if err := w.reader.List(ctx, &list); err != nil {
+		return fmt.Errorf("list Proxies: %w", err)
+	}
+	for i := range list.Items {
+		p := &list.Items[i]
+		c := p.Status.Condition(crawl.ConditionProvisioned)
+		if p.Spec.Mode != crawl.ModeManaged || c == nil {
+			continue
+		}
+		if missing := c.Reason == wire.ReasonUnavailable; missing != w.providers.Has(p.Spec.Provider) {
+			continue
+		}
+		if err := w.signaller.Changed(ctx, refOf(p), p.Spec.Provider); err != nil {
+			return err
+		}
+	}
+	return nil
+}

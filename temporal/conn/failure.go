@@ -1,0 +1,80 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// Class is what the workflow gets to know of an error.
+type Class struct {
+	// Type is one of the wire.Failure constants.
+	Type         string
+	NonRetryable bool
+	// After is when to try again; zero leaves it to the retry policy.
+	After time.Duration
+	// Benign failures are expected: no warning in the log, no error metric.
+	Benign bool
+}
+
+// Failures is the one place where the error of an activity becomes a failure:
+// classified, scrubbed of secrets and cut to size.
+func Failures(classify func(error) Class) interceptor.WorkerInterceptor {
+	return &failures{classify: classify}
+}
+
+type failures struct {
+	interceptor.WorkerInterceptorBase
+	classify func(error) Class
+}
+
+func (f *failures) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	return &activityFailures{ActivityInboundInterceptorBase: interceptor.ActivityInboundInterceptorBase{Next: next}, classify: f.classify}
+}
+
+type activityFailures struct {
+	interceptor.ActivityInboundInterceptorBase
+	classify func(error) Class
+}
+
+func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	result, err := a.Next.ExecuteActivity(ctx, in)
+	if err == nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) || errors.Is(err, context.Canceled) {
+		return result, err
+	}
+	c := a.classify(err)
+	o := temporal.ApplicationErrorOptions{
+		NonRetryable:   c.NonRetryable,
+		NextRetryDelay: c.After,
+		Details:        []any{wire.FailureDetail{Attempt: activity.GetInfo(ctx).Attempt}},
+	}
+	if c.Benign {
+		o.Category = temporal.ApplicationErrorCategoryBenign
+	}
+	return nil, temporal.NewApplicationErrorWithOptions(Scrub(err.Error()), c.Type, o)
+}
+
+// maxMessage bounds the text of a failure, in bytes.
+const maxMessage = 2048
+
+var (
+	userInfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/@\s"']+@`)
+	bearer   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`)
+)
+
+// Scrub takes credentials out of a message and cuts it to size.
+func Scrub(msg string) string {
+	msg = userInfo.ReplaceAllString(msg, "${1}***@")
+	msg = bearer.ReplaceAllString(msg, "$1 ***")
+	if len(msg) > maxMessage {
+		msg = msg[:maxMessage] + " (cut)"
+	}
+	return msg
+}

@@ -1,0 +1,67 @@
+package wire
+
+// Phases of a Proxy; the API type lists the same.
+const (
+	PhasePending      = "Pending"
+	PhaseProvisioning = "Provisioning"
+	PhaseReady        = "Ready"
+	PhaseUnhealthy    = "Unhealthy"
+	PhaseDraining     = "Draining"
+	PhaseReplacing    = "Replacing"
+	PhaseDeleting     = "Deleting"
+	PhaseWaiting      = "Waiting"
+	PhaseFailed       = "Failed"
+)
+
+// Condition types of a Proxy.
+const (
+	ConditionProvisioned = "Provisioned"
+	ConditionHealthy     = "Healthy"
+	ConditionReady       = "Ready"
+)
+
+// Condition states.
+const (
+	True    = "True"
+	False   = "False"
+	Unknown = "Unknown"
+)
+
+// Reasons of the condition Provisioned.
+const (
+	ReasonProvisioning = "Provisioning"
+	ReasonCreated      = "Created"
+	ReasonReplacing    = "Replacing"
+	ReasonDeleting     = "Deleting"
+	ReasonQuota        = "QuotaExceeded"
+	ReasonPermanent    = "PermanentError"
+	ReasonCloudInit    = "CloudInitError"
+	ReasonExternal     = "ExternalEndpoint"
+	ReasonTransient    = "TransientError"
+	ReasonUnavailable  = "ProviderUnavailable"
+	ReasonWrongCluster = "WrongCluster"
+	ReasonPaused       = "Paused"
+)
+
+// Reasons of the condition Healthy, beside those of the verdicts.
+const (
+	ReasonNotProbed = "NotProbed"
+	ReasonHealthy   = "Healthy"
+)
+
+// VerdictReasons are the condition reasons of the verdicts of a probe.
+var VerdictReasons = map[string]string{
+	"healthy":    ReasonHealthy,
+	"slow":       "Slow",
+	"dead":       "Dead",
+	"auth":       "AuthenticationRequired",
+	"forbidden":  "ForbiddenByProxy",
+	"blocked":    "BlockedByTarget",
+	"wrong-exit": "WrongExit",
+}
+
+// Annotations that a message names as the remedy; the API type defines the same.
+const (
+	AnnotationPaused  = "crawl.example.com/paused"
+	AnnotationReplace = "crawl.example.com/replace"
+)

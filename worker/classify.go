@@ -1,0 +1,41 @@
+package worker
+
+import (
+	"errors"
+	"time"
+
+	"example.com/fairlead/activities/instance"
+	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/temporal/wire"
+)
+
+// How long to wait before the next attempt of a call that was refused.
+const (
+	quotaRetry = 5 * time.Minute
+	busyRetry  = 2 * time.Second
+)
+
+// classify gives each error class its failure.
+func classify(err error) conn.Class {
+	var notYet *instance.NotYet
+	switch {
+	case errors.As(err, &notYet):
+		return conn.Class{Type: wire.FailureNotYet, After: notYet.After, Benign: true}
+	case errors.Is(err, object.ErrSuperseded):
+		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
+	}
+	switch provider.Class(err) {
+	case provider.ErrNotFound:
+		return conn.Class{Type: wire.FailureNotFound, NonRetryable: true}
+	case provider.ErrQuotaExceeded:
+		return conn.Class{Type: wire.FailureQuota, After: quotaRetry, Benign: true}
+	case provider.ErrPermanent:
+		return conn.Class{Type: wire.FailurePermanent, NonRetryable: true}
+	case provider.ErrBusy:
+		return conn.Class{Type: wire.FailureBusy, After: busyRetry, Benign: true}
+	default:
+		return conn.Class{Type: wire.FailureTransient}
+	}
+}

@@ -1,0 +1,127 @@
+// Package worker is the one place where workflows and activities are registered,
+// and where each provider of the providers file gets a task queue of its own.
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	temporalclient "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/instance"
+	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/temporal/wire"
+	"example.com/fairlead/workflows/proxy"
+)
+
+// stopTimeout is how long a stopping worker waits for attempts under way.
+const stopTimeout = 20 * time.Second
+
+// Options are what the worker works with.
+type Options struct {
+	Temporal temporalclient.Client
+	// Kubernetes reads and writes live.
+	Kubernetes client.Client
+	Providers  *provider.Registry
+	Log        *slog.Logger
+}
+
+// Run serves all queues until ctx ends.
+func Run(ctx context.Context, o Options) error {
+	main := newWorker(o, wire.QueueMain)
+	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers}
+	register(main, wire.ActivityClaim, objects.Claim)
+	register(main, wire.ActivityPublish, objects.Publish)
+	register(main, wire.ActivityRelease, objects.Release)
+	if err := main.Start(); err != nil {
+		return fmt.Errorf("start the worker of queue %s: %w", wire.QueueMain, err)
+	}
+	defer main.Stop()
+	q := queues{options: o, running: map[string]queue{}}
+	defer q.stopAll()
+	return q.follow(ctx)
+}
+
+func newWorker(o Options, name string) sdkworker.Worker {
+	return sdkworker.New(o.Temporal, name, sdkworker.Options{
+		WorkerStopTimeout: stopTimeout,
+		Interceptors:      []interceptor.WorkerInterceptor{conn.Failures(classify)},
+	})
+}
+
+func register(w sdkworker.Worker, name string, fn any) {
+	w.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
+}
+
+// queues keeps one worker for each provider of the providers file.
+type queues struct {
+	options Options
+	running map[string]queue
+}
+
+type queue struct {
+	provider provider.Provider
+	worker   sdkworker.Worker
+}
+
+// follow starts and stops workers as the providers file changes.
+func (q *queues) follow(ctx context.Context) error {
+	changed := q.options.Providers.Changed()
+	for {
+		q.reconcile()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		}
+	}
+}
+
+func (q *queues) reconcile() {
+	for name, was := range q.running {
+		if now, err := q.options.Providers.Get(name); err != nil || now != was.provider {
+			was.worker.Stop()
+			delete(q.running, name)
+		}
+	}
+	for _, name := range q.options.Providers.Names() {
+		if _, ok := q.running[name]; ok {
+			continue
+		}
+		p, err := q.options.Providers.Get(name)
+		if err != nil {
+			continue // it left the file a moment ago
+		}
+		w := newWorker(q.options, wire.ProviderQueue(name))
+		acts := &instance.Activities{Client: q.options.Kubernetes, Provider: p}
+		register(w, wire.ActivityCreate, acts.Create)
+		register(w, wire.ActivityGet, acts.Get)
+		register(w, wire.ActivitySettle, acts.Settle)
+		register(w, wire.ActivityDelete, acts.Delete)
+		register(w, wire.ActivityVanished, acts.Vanish)
+		if err := w.Start(); err != nil {
+			q.options.Log.Error("the worker of a provider does not start; its proxies wait", "provider", name, "error", err)
+			continue
+		}
+		q.running[name] = queue{provider: p, worker: w}
+	}
+}
+
+func (q *queues) stopAll() {
+	var wg sync.WaitGroup
+	for _, r := range q.running {
+		wg.Go(r.worker.Stop)
+	}
+	wg.Wait()
+}

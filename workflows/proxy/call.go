@@ -1,0 +1,170 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+const (
+	// claimWindow bounds an activity on the object; what outlasts it starts over.
+	claimWindow = 24 * time.Hour
+	// againDelay keeps a failure that comes back at once from spinning.
+	againDelay = 10 * time.Second
+	// noWorker is how long a call may wait for a worker that serves the provider.
+	noWorker = 90 * time.Second
+	// firstAttempts with the back-off of firstRetry are about a minute.
+	firstAttempts = 6
+)
+
+var stepActivities = map[StepKind]string{
+	Create: wire.ActivityCreate,
+	Get:    wire.ActivityGet,
+	Settle: wire.ActivitySettle,
+	Delete: wire.ActivityDelete,
+	Vanish: wire.ActivityVanished,
+}
+
+// call runs a step on the provider and takes in what came of it.
+func (r *run) call(ctx workflow.Context, s Step, claim wire.Claim) error {
+	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry}
+	var seen wire.Instance
+	// A Create or Delete that was sent may do its work whether or not we wait for
+	// it, so it is waited for; only the rests between quiet attempts can be cut.
+	if s.Kind == Settle || s.Kind == Vanish || s.Quiet {
+		ctx, cancel := workflow.WithCancel(ctx)
+		future := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in)
+		r.race(ctx, future, cancel)
+		err := future.Get(ctx, &seen)
+		if temporal.IsCanceledError(err) {
+			return r.cut(ctx, s)
+		}
+		return r.outcome(ctx, s, claim, seen, err)
+	}
+	err := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in).Get(ctx, &seen)
+	return r.outcome(ctx, s, claim, seen, err)
+}
+
+// race waits for future, or cancels it when a signal comes first.
+func (r *run) race(ctx workflow.Context, future workflow.Future, cancel workflow.CancelFunc) {
+	selector := workflow.NewSelector(ctx).AddFuture(future, func(workflow.Future) {})
+	r.inbox.add(ctx, selector, r)
+	for !future.IsReady() && !r.dirty && ctx.Err() == nil {
+		selector.Select(ctx)
+	}
+	if !future.IsReady() {
+		cancel()
+	}
+}
+
+// cut is after a wait that a signal ended.
+func (r *run) cut(ctx workflow.Context, s Step) error {
+	if !r.dirty { // the workflow itself is being cancelled
+		return ctx.Err()
+	}
+	if s.Kind == Create {
+		r.bound(ctx, s.Entry)
+	}
+	return nil
+}
+
+// outcome takes in the result of a step.
+func (r *run) outcome(ctx workflow.Context, s Step, claim wire.Claim, seen wire.Instance, err error) error {
+	if err != nil {
+		return r.failed(ctx, s, claim, err)
+	}
+	r.state.Trouble = nil
+	rec := r.state.find(s.Entry)
+	switch s.Kind {
+	case Create:
+		rec.Fresh = false
+		rec.Seen = seen
+		r.attempted(ctx, s.Entry, seen.Attempt)
+	case Get, Settle:
+		rec.Seen = seen
+		r.state.Look = false
+	case Delete:
+		rec.Deleting = true
+	case Vanish:
+		if seen.State == wire.StateGone {
+			r.state.drop(s.Entry)
+		} else {
+			rec.Deleting = false // it is still there, or came up late: delete it again
+		}
+	}
+	return nil
+}
+
+// failed remembers why, for the plan to tell and to wait out.
+func (r *run) failed(ctx workflow.Context, s Step, claim wire.Claim, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if s.Kind == Create {
+		r.attempted(ctx, s.Entry, failedAttempt(err))
+	}
+	if failureType(err) == wire.FailureSuperseded {
+		r.dirty = true
+		return nil
+	}
+	t := trouble(s, err)
+	if s.Quiet && r.state.Trouble != nil && *r.state.Trouble == t {
+		// It came back at once with what is known already: do not spin.
+		if err := workflow.Sleep(ctx, againDelay); err != nil {
+			return err
+		}
+	}
+	r.state.Trouble = &t
+	return nil
+}
+
+// attempted notes that a Create has ended. When it took one attempt, no other can
+// still be running.
+func (r *run) attempted(ctx workflow.Context, e wire.Entry, attempt int32) {
+	if attempt != 1 {
+		r.bound(ctx, e)
+		return
+	}
+	if rec := r.state.find(e); rec != nil {
+		rec.AttemptUntil = time.Time{}
+	}
+}
+
+// bound limits how long an attempt that was lost on the way may still run.
+func (r *run) bound(ctx workflow.Context, e wire.Entry) {
+	if rec := r.state.find(e); rec != nil {
+		ledger := []wire.Entry{rec.Entry}
+		capAttempts(ledger, workflow.Now(ctx))
+		rec.Entry = ledger[0]
+	}
+}
+
+// failedAttempt is the attempt that failed, 0 when that is not known.
+func failedAttempt(err error) int32 {
+	var app *temporal.ApplicationError
+	var detail wire.FailureDetail
+	if errors.As(err, &app) && app.HasDetails() && app.Details(&detail) == nil {
+		return detail.Attempt
+	}
+	return 0
+}
+
+func trouble(s Step, err error) Trouble {
+	var timeout *temporal.TimeoutError
+	var app *temporal.ApplicationError
+	switch {
+	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+		return Trouble{wire.FailureProviderUnavailable, "no worker serves provider " + s.Entry.Provider + ": is it in the providers file?"}
+	case errors.As(err, &timeout):
+		return Trouble{wire.FailureTransient, string(s.Kind) + " of " + s.Entry.Name + " at " + where(s.Entry) + " did not answer in time"}
+	case errors.As(err, &app):
+		return Trouble{app.Type(), app.Message()}
+	default:
+		return Trouble{wire.FailureTransient, err.Error()}
+	}
+}

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// inbox holds the signals. All but health are wake-ups: they make the run dirty,
+// and the claim that follows reads the truth.
+type inbox struct {
+	health  workflow.ReceiveChannel
+	looks   workflow.ReceiveChannel
+	wakeUps []workflow.ReceiveChannel
+}
+
+func newInbox(ctx workflow.Context) inbox {
+	return inbox{
+		health: workflow.GetSignalChannel(ctx, wire.SignalHealth),
+		looks:  workflow.GetSignalChannel(ctx, wire.SignalObserved),
+		wakeUps: []workflow.ReceiveChannel{
+			workflow.GetSignalChannel(ctx, wire.SignalChanged),
+			workflow.GetSignalChannel(ctx, wire.SignalLease),
+		},
+	}
+}
+
+// drain takes all signals that are there, without yielding.
+func (in inbox) drain(r *run) {
+	for {
+		var h wire.Health
+		if !in.health.ReceiveAsync(&h) {
+			break
+		}
+		r.hear(h)
+	}
+	for in.looks.ReceiveAsync(nil) {
+		r.look()
+	}
+	for _, c := range in.wakeUps {
+		for c.ReceiveAsync(nil) {
+			r.dirty = true
+		}
+	}
+}
+
+// wait blocks until a signal is there.
+func (in inbox) wait(ctx workflow.Context, r *run) {
+	in.add(ctx, workflow.NewSelector(ctx), r).Select(ctx)
+}
+
+// add makes s wake up on every signal, and take it.
+func (in inbox) add(ctx workflow.Context, s workflow.Selector, r *run) workflow.Selector {
+	s.AddReceive(in.health, func(c workflow.ReceiveChannel, _ bool) {
+		var h wire.Health
+		c.Receive(ctx, &h)
+		r.hear(h)
+	})
+	s.AddReceive(in.looks, func(c workflow.ReceiveChannel, _ bool) {
+		c.Receive(ctx, nil)
+		r.look()
+	})
+	for _, wakeUp := range in.wakeUps {
+		s.AddReceive(wakeUp, func(c workflow.ReceiveChannel, _ bool) {
+			c.Receive(ctx, nil)
+			r.dirty = true
+		})
+	}
+	return s
+}
+
+func (r *run) hear(h wire.Health) {
+	r.state.heed(h)
+	r.dirty = true
+}
+
+func (r *run) look() {
+	r.state.Look = true
+	r.dirty = true
+}

@@ -1,0 +1,307 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// StepKind is what to do next.
+type StepKind string
+
+// The steps.
+const (
+	// Park: nothing, until a signal comes.
+	Park StepKind = "Park"
+	// Enter a new or renewed entry into the ledger, in memory.
+	Enter StepKind = "Enter"
+	// Publish the status.
+	Publish StepKind = "Publish"
+	// Create the instance of Record, whose entry is published.
+	Create StepKind = "Create"
+	// Get looks at the instance once.
+	Get StepKind = "Get"
+	// Settle waits until the instance is up, or down, or gone.
+	Settle StepKind = "Settle"
+	// Delete asks the provider to delete the instance.
+	Delete StepKind = "Delete"
+	// Vanish waits until the provider confirms that the instance is gone.
+	Vanish StepKind = "Vanish"
+	// Release takes the finalizer off the object.
+	Release StepKind = "Release"
+	// End the workflow: there is nothing left to keep.
+	End StepKind = "End"
+)
+
+// Step is the next thing to do.
+type Step struct {
+	Kind StepKind
+	// Entry that Enter, Create, Get, Settle, Delete and Vanish are about.
+	Entry wire.Entry
+	// Quiet steps were refused before: they wait out the trouble in one activity
+	// that a signal may pre-empt.
+	Quiet bool
+	// Status to publish.
+	Status wire.ProxyStatus
+}
+
+// How long attempts of a Create may go on: a first call comes back soon, a quiet
+// one waits for a day.
+const (
+	createWindow = 3 * time.Minute
+	quietWindow  = 24 * time.Hour
+)
+
+// Next says what to do now. It looks at nothing but its arguments, so its table
+// test is the state machine.
+func Next(s State, want wire.Claim, now time.Time) Step {
+	if want.ClusterID != s.ClusterID {
+		return nextInWrongCluster(s, want, now)
+	}
+	if want.Gone {
+		return nextWithoutObject(s)
+	}
+	v := decide(s, want, now)
+	switch v.step.Kind {
+	case Enter, Get, Release: // what they find out belongs into the same status, if there is one
+		return v.step
+	}
+	if status := describe(s, want, v, now); !equal(status, s.Stored) {
+		status.Sequence = s.Stored.Sequence + 1
+		return Step{Kind: Publish, Status: status}
+	}
+	return v.step
+}
+
+// view is how a state reads to people, and the step that follows from it.
+type view struct {
+	phase  string
+	reason string // of the Provisioned condition
+	msg    string
+	step   Step
+}
+
+func decide(s State, want wire.Claim, now time.Time) view {
+	switch {
+	case want.Deleting:
+		return decideDeleting(s, want)
+	case want.Paused:
+		return decidePaused(s, want)
+	case want.External:
+		return decideExternal(s)
+	default:
+		return decideManaged(s, want, now)
+	}
+}
+
+// nextInWrongCluster leaves everything as it is: a wrong kubeconfig or a restored
+// backup must not delete a fleet.
+func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
+	if want.Gone {
+		return Step{Kind: Park}
+	}
+	v := view{wire.PhaseWaiting, wire.ReasonWrongCluster, "this object was managed in cluster " + s.ClusterID + ", this is " + want.ClusterID, Step{Kind: Park}}
+	if status := describe(s, want, v, now); !equal(status, s.Stored) {
+		status.Sequence = s.Stored.Sequence + 1
+		return Step{Kind: Publish, Status: status}
+	}
+	return v.step
+}
+
+// nextWithoutObject empties the ledger of an object whose finalizer somebody took
+// off by hand.
+func nextWithoutObject(s State) Step {
+	if len(s.Ledger) == 0 {
+		return Step{Kind: End}
+	}
+	return removal(s, &s.Ledger[0])
+}
+
+func decideDeleting(s State, want wire.Claim) view {
+	if want.SkipCleanup || len(s.Ledger) == 0 {
+		return view{wire.PhaseDeleting, wire.ReasonDeleting, "", Step{Kind: Release}}
+	}
+	v := view{wire.PhaseDeleting, wire.ReasonDeleting, "deleting " + s.Ledger[0].Name, removal(s, &s.Ledger[0])}
+	if s.Trouble != nil {
+		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
+	}
+	return v
+}
+
+// decidePaused does nothing, and says how the proxy is doing all the same.
+func decidePaused(s State, want wire.Claim) view {
+	v := view{wire.PhasePending, wire.ReasonPaused, "paused by annotation " + wire.AnnotationPaused, Step{Kind: Park}}
+	cur := s.current(want)
+	switch {
+	case want.External:
+		v.phase = healthPhase(s.healthOf(0))
+	case s.serving(cur):
+		v.phase = healthPhase(s.healthOf(cur.Incarnation))
+	case s.Stored.Phase != "":
+		v.phase = s.Stored.Phase
+	}
+	return v
+}
+
+func decideExternal(s State) view {
+	if r := s.stray(nil); r != nil {
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + r.Name + ": the proxy is External now", removal(s, r)}
+	}
+	return view{healthPhase(s.healthOf(0)), wire.ReasonExternal, "", Step{Kind: Park}}
+}
+
+func decideManaged(s State, want wire.Claim, now time.Time) view {
+	cur := s.current(want)
+	switch {
+	case want.Problem != nil:
+		return decideProblem(s, cur, want.Problem)
+	case latched(s, want):
+		c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
+		return view{wire.PhaseFailed, c.Reason, c.Message, Step{Kind: Park}}
+	case s.Trouble != nil && s.Trouble.Type == wire.FailurePermanent:
+		return view{wire.PhaseFailed, wire.ReasonPermanent, s.Trouble.Message, Step{Kind: Park}}
+	}
+	if r := s.stray(cur); r != nil {
+		return troubled(s, view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + r.Name + " at " + where(r.Entry) + ": the proxy lives elsewhere now", removal(s, r)})
+	}
+	if cur == nil {
+		return view{wire.PhaseProvisioning, wire.ReasonProvisioning, "", Step{Kind: Enter, Entry: newEntry(s, want, now)}}
+	}
+	return troubled(s, decideCurrent(s, want, cur, now))
+}
+
+// decideProblem keeps a running instance in service while the desired state
+// cannot be acted on.
+func decideProblem(s State, cur *Record, p *wire.Problem) view {
+	v := view{wire.PhaseFailed, p.Reason, p.Message, Step{Kind: Park}}
+	switch {
+	case p.Reason == wire.ReasonUnavailable:
+		v.phase = wire.PhaseWaiting
+	case cur != nil && cur.Seen.State == "" && !cur.Fresh:
+		v.step = step(s, Get, cur)
+	case s.serving(cur):
+		v.phase = healthPhase(s.healthOf(cur.Incarnation))
+	}
+	return v
+}
+
+// decideCurrent is the life of the one instance that the proxy should have.
+func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
+	switch {
+	case cur.Deleting:
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + cur.Name, removal(s, cur)}
+	case !strings.HasPrefix(cur.Hash, hashPrefix(want.Hash)):
+		adopted := cur.Entry // a hash of another version proves no difference
+		adopted.Hash = want.Hash
+		return view{step: Step{Kind: Enter, Entry: adopted}}
+	case cur.Hash != want.Hash:
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the spec or a Secret changed", removal(s, cur)}
+	case want.Replace != "" && want.Replace != s.ReplaceSeen:
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "asked for by annotation " + wire.AnnotationReplace, removal(s, cur)}
+	case cur.Fresh:
+		return decideCreate(s, cur, now)
+	case cur.Seen.State == "":
+		return view{step: step(s, Get, cur)}
+	}
+	return decideSeen(s, cur, now)
+}
+
+func decideCreate(s State, cur *Record, now time.Time) view {
+	v := view{wire.PhaseProvisioning, wire.ReasonProvisioning, "creating " + cur.Name + " at " + where(cur.Entry), step(s, Create, cur)}
+	if cur.AttemptUntil.Sub(now) < window(v.step.Quiet) {
+		return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, v.step.Quiet, now)}}
+	}
+	return v
+}
+
+func decideSeen(s State, cur *Record, now time.Time) view {
+	switch cur.Seen.State {
+	case wire.StateRunning:
+		if s.Look {
+			return view{step: step(s, Get, cur)}
+		}
+		return view{healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated, "", Step{Kind: Park}}
+	case wire.StateStopped:
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the instance stopped: " + cur.Seen.Message, removal(s, cur)}
+	case wire.StateHalted:
+		return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, false, now)}}
+	case wire.StateGone:
+		if cur.AttemptUntil.After(now) { // a lost attempt may still land: the same name, so the same instance
+			return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, false, now)}}
+		}
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the instance vanished", step(s, Vanish, cur)}
+	default:
+		return view{wire.PhaseProvisioning, wire.ReasonProvisioning, cur.Seen.Message, step(s, Settle, cur)}
+	}
+}
+
+// removal deletes an instance and waits until it is gone. One delete is in flight
+// at a time.
+func removal(s State, r *Record) Step {
+	if r.Deleting {
+		return step(s, Vanish, r)
+	}
+	return step(s, Delete, r)
+}
+
+func step(s State, k StepKind, r *Record) Step {
+	return Step{Kind: k, Entry: r.Entry, Quiet: s.Trouble != nil}
+}
+
+// troubled tells why the provider refused, on top of what is being tried.
+func troubled(s State, v view) view {
+	if s.Trouble == nil || v.step.Kind == Enter || v.step.Kind == Park {
+		return v
+	}
+	v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
+	switch v.reason {
+	case wire.ReasonQuota, wire.ReasonUnavailable:
+		v.phase = wire.PhaseWaiting
+	}
+	return v
+}
+
+// latched: a permanent failure waits for other inputs, through restarts too.
+func latched(s State, want wire.Claim) bool {
+	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
+	return s.Stored.Phase == wire.PhaseFailed && c != nil && c.Reason == wire.ReasonPermanent && s.Stored.ObservedInputs == want.Inputs
+}
+
+// newEntry is the next instance. Its incarnation is the sequence it is published
+// with, which never comes again.
+func newEntry(s State, want wire.Claim, now time.Time) wire.Entry {
+	return renewed(wire.Entry{
+		Provider:    want.Provider,
+		Place:       want.Places[0],
+		Name:        want.InstanceName,
+		Incarnation: s.Stored.Sequence + 1,
+		Hash:        want.Hash,
+	}, s.Trouble != nil, now)
+}
+
+// renewed is e with room for another Create.
+func renewed(e wire.Entry, quiet bool, now time.Time) wire.Entry {
+	e.AttemptUntil = now.Add(window(quiet) + wire.AttemptSlack).Truncate(time.Second)
+	return e
+}
+
+func window(quiet bool) time.Duration {
+	if quiet {
+		return quietWindow
+	}
+	return createWindow
+}
+
+func where(e wire.Entry) string {
+	if e.Place == "" {
+		return e.Provider
+	}
+	return e.Provider + "/" + e.Place
+}
+
+// hashPrefix is the version of a hash.
+func hashPrefix(hash string) string {
+	version, _, _ := strings.Cut(hash, ":")
+	return version + ":"
+}

@@ -1,0 +1,207 @@
+package proxy
+
+import (
+	"slices"
+	"time"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// stateVersion is the version of State that this code writes. A change that an
+// older history could not be replayed with needs another one.
+const stateVersion = 1
+
+// Input starts the workflow, and each of its runs after the first.
+type Input struct {
+	Proxy wire.ProxyRef `json:"proxy"`
+	// State is what the run before left; nil for the first run.
+	State *State `json:"state,omitempty"`
+	// Dirty: the run before had not acted on its last signals yet.
+	Dirty bool `json:"dirty,omitempty"`
+}
+
+// State is what the workflow carries from run to run. All of it that matters can
+// be had again from the object and the provider: a terminated workflow loses
+// nothing.
+type State struct {
+	Version   int    `json:"version"`
+	ClusterID string `json:"clusterID,omitempty"`
+	// Stored is the status that is known to be on the object.
+	Stored wire.ProxyStatus `json:"stored"`
+	// Ledger holds every instance that exists or may exist.
+	Ledger []Record `json:"ledger,omitempty"`
+	// ReplaceSeen is the value of the replace annotation that the newest instance
+	// answers to.
+	ReplaceSeen string       `json:"replaceSeen,omitempty"`
+	Health      *wire.Health `json:"health,omitempty"`
+	Trouble     *Trouble     `json:"trouble,omitempty"`
+	// Look asks for a look at the instance: something hinted that it changed.
+	Look bool `json:"look,omitempty"`
+}
+
+// Record is a ledger entry with what was seen of its instance.
+type Record struct {
+	wire.Entry
+	// Fresh: its Create may run now; the entry is written or about to be.
+	Fresh bool `json:"fresh,omitempty"`
+	// Seen is the provider's last word; State is empty before the first look.
+	Seen wire.Instance `json:"seen"`
+	// Deleting: the provider accepted the deletion.
+	Deleting bool `json:"deleting,omitempty"`
+}
+
+// Trouble is why the last call to a provider failed.
+type Trouble struct {
+	Type    string `json:"type"`
+	Message string `json:"message,omitempty"`
+}
+
+// merge takes in what was read from the object. The ledger becomes the union of
+// both sides: neither can have lost an instance that the other knows of.
+func (s *State) merge(c wire.Claim, now time.Time) {
+	if s.Version == 0 {
+		s.Version = stateVersion
+		capAttempts(c.Stored.Ledger, now)
+	}
+	if s.ClusterID == "" {
+		s.ClusterID = c.ClusterID
+	}
+	if c.Gone || c.ClusterID != s.ClusterID {
+		return
+	}
+	if c.Inputs != s.Stored.ObservedInputs {
+		s.Trouble = nil
+	}
+	if c.Stored.Sequence > s.Stored.Sequence || s.Stored.Sequence == 0 {
+		for _, e := range c.Stored.Ledger {
+			if s.find(e) == nil {
+				s.Ledger = append(s.Ledger, Record{Entry: e})
+			}
+		}
+		s.ReplaceSeen = c.Stored.ObservedReplace
+		s.Stored = c.Stored
+		if s.Health == nil {
+			s.Health = healthFrom(c.Stored)
+		}
+	}
+}
+
+// capAttempts bounds what a former chain of runs left: whatever it had under way
+// began before this one, so it ends within one attempt from now.
+func capAttempts(ledger []wire.Entry, now time.Time) {
+	latest := lostAttemptEnds(now)
+	for i := range ledger {
+		if ledger[i].AttemptUntil.After(latest) {
+			ledger[i].AttemptUntil = latest
+		}
+	}
+}
+
+// lostAttemptEnds is when an attempt that began before now must have ended.
+func lostAttemptEnds(now time.Time) time.Time {
+	return now.Add(wire.CreateAttempt + wire.AttemptSlack + time.Second).Truncate(time.Second)
+}
+
+// healthFrom seeds the verdict from a status that another chain of runs wrote.
+func healthFrom(st wire.ProxyStatus) *wire.Health {
+	c := condition(st.Conditions, wire.ConditionHealthy)
+	if c == nil || c.Status == wire.Unknown {
+		return nil
+	}
+	h := &wire.Health{
+		Healthy: c.Status == wire.True, Verdict: c.Reason, Message: c.Message,
+		LatencyMillis: st.LatencyMillis, ExitIP: st.ExitIP, ProbedAt: st.ProbedAt,
+	}
+	if n := newest(st.Ledger); n != nil {
+		h.Incarnation = n.Incarnation
+	}
+	return h
+}
+
+func (s *State) find(e wire.Entry) *Record {
+	for i := range s.Ledger {
+		if s.Ledger[i].Same(e) {
+			return &s.Ledger[i]
+		}
+	}
+	return nil
+}
+
+// drop forgets an instance that the provider confirmed to be gone.
+func (s *State) drop(e wire.Entry) {
+	s.Ledger = slices.DeleteFunc(s.Ledger, func(r Record) bool { return r.Same(e) })
+}
+
+// enter writes e into the ledger of the state, from where it is published before
+// its Create may run.
+func (s *State) enter(e wire.Entry, want wire.Claim) {
+	if r := s.find(e); r != nil {
+		r.Entry, r.Fresh = e, !e.AttemptUntil.IsZero()
+		return
+	}
+	s.Ledger = append(s.Ledger, Record{Entry: e, Fresh: true})
+	s.Health, s.ReplaceSeen = nil, want.Replace
+}
+
+// healthOf is the verdict on this incarnation, nil when there is none yet.
+func (s *State) healthOf(incarnation int64) *wire.Health {
+	if s.Health == nil || s.Health.Incarnation != incarnation {
+		return nil
+	}
+	return s.Health
+}
+
+// heed takes in a verdict. A verdict of an older engine, or on an instance that
+// is not the newest, is old news.
+func (s *State) heed(h wire.Health) {
+	var incarnation int64
+	if n := newest(s.entries()); n != nil {
+		incarnation = n.Incarnation
+	}
+	if h.Incarnation != incarnation || (s.Health != nil && h.Epoch < s.Health.Epoch) {
+		return
+	}
+	s.Health = &h
+	s.Look = s.Look || !h.Healthy
+}
+
+// current is the newest record that lives where want says a proxy should live.
+func (s *State) current(want wire.Claim) *Record {
+	var cur *Record
+	for i := range s.Ledger {
+		r := &s.Ledger[i]
+		if r.Provider == want.Provider && slices.Contains(want.Places, r.Place) && (cur == nil || r.Incarnation > cur.Incarnation) {
+			cur = r
+		}
+	}
+	return cur
+}
+
+// stray is a record that is not cur: left behind by an edit of provider or place.
+func (s *State) stray(cur *Record) *Record {
+	for i := range s.Ledger {
+		if r := &s.Ledger[i]; r != cur {
+			return r
+		}
+	}
+	return nil
+}
+
+// entries are the entries to publish.
+func (s *State) entries() []wire.Entry {
+	var out []wire.Entry
+	for _, r := range s.Ledger {
+		out = append(out, r.Entry)
+	}
+	return out
+}
+
+func newest(ledger []wire.Entry) *wire.Entry {
+	var n *wire.Entry
+	for i := range ledger {
+		if n == nil || ledger[i].Incarnation > n.Incarnation {
+			n = &ledger[i]
+		}
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package proxy
+
+import (
+	"slices"
+	"time"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// describe builds the status that says v of s and want. Sequence is left as it
+// is: a status that says nothing new is not published.
+func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus {
+	status := wire.ProxyStatus{
+		Sequence:           s.Stored.Sequence,
+		Phase:              v.phase,
+		ObservedGeneration: want.Generation,
+		ObservedInputs:     want.Inputs,
+		ObservedReplace:    s.ReplaceSeen,
+		Ledger:             s.entries(),
+	}
+	var health *wire.Health
+	serving := false
+	if want.External && want.Endpoint != nil {
+		status.Host, status.Port = want.Endpoint.Host, want.Endpoint.Port
+		serving, health = true, s.healthOf(0)
+	} else if cur := s.current(want); cur != nil {
+		health = s.healthOf(cur.Incarnation)
+		serving = s.serving(cur)
+		s.locate(&status, cur)
+	}
+	if health != nil {
+		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, health.ExitIP, health.ProbedAt.Truncate(time.Second)
+	}
+	status.Conditions = conditions(s.Stored.Conditions, now, provisioned(serving, v), healthy(health))
+	return status
+}
+
+// serving says whether clients can be sent to cur: the provider says so, or said
+// so before this chain of runs began.
+func (s *State) serving(cur *Record) bool {
+	if cur == nil || cur.Deleting {
+		return false
+	}
+	if cur.Seen.State == "" {
+		return !cur.Fresh && s.Stored.Host != ""
+	}
+	return cur.Seen.State == wire.StateRunning
+}
+
+func (s *State) locate(status *wire.ProxyStatus, cur *Record) {
+	switch {
+	case !s.serving(cur):
+		return
+	case cur.Seen.State == "":
+		status.ProviderID, status.Host, status.Port = s.Stored.ProviderID, s.Stored.Host, s.Stored.Port
+	default:
+		status.ProviderID, status.Host, status.Port = cur.Seen.ProviderID, cur.Seen.Host, cur.Seen.Port
+	}
+	status.SpecHash = cur.Hash
+}
+
+func provisioned(serving bool, v view) wire.Condition {
+	c := wire.Condition{Type: wire.ConditionProvisioned, Status: wire.False, Reason: v.reason, Message: v.msg}
+	if serving {
+		c.Status = wire.True
+	}
+	return c
+}
+
+func healthy(h *wire.Health) wire.Condition {
+	c := wire.Condition{Type: wire.ConditionHealthy, Status: wire.Unknown, Reason: wire.ReasonNotProbed}
+	if h == nil {
+		return c
+	}
+	c.Status, c.Reason, c.Message = wire.False, h.Verdict, h.Message
+	if r, ok := wire.VerdictReasons[h.Verdict]; ok {
+		c.Reason = r
+	}
+	if h.Healthy {
+		c.Status = wire.True
+	}
+	return c
+}
+
+// ready sums the others up: the first that is not True is the reason.
+func ready(others ...wire.Condition) wire.Condition {
+	for _, c := range others {
+		if c.Status != wire.True {
+			return wire.Condition{Type: wire.ConditionReady, Status: wire.False, Reason: c.Reason, Message: c.Message}
+		}
+	}
+	return wire.Condition{Type: wire.ConditionReady, Status: wire.True, Reason: wire.PhaseReady}
+}
+
+// conditions keeps the time since when each has had its state.
+func conditions(old []wire.Condition, now time.Time, cs ...wire.Condition) []wire.Condition {
+	cs = append(cs, ready(cs...))
+	for i := range cs {
+		cs[i].Since = now.Truncate(time.Second)
+		if o := condition(old, cs[i].Type); o != nil && o.Status == cs[i].Status {
+			cs[i].Since = o.Since
+		}
+	}
+	return cs
+}
+
+func condition(cs []wire.Condition, t string) *wire.Condition {
+	for i := range cs {
+		if cs[i].Type == t {
+			return &cs[i]
+		}
+	}
+	return nil
+}
+
+// equal says whether two statuses say the same. Times go through the API server,
+// which keeps seconds and another location.
+func equal(a, b wire.ProxyStatus) bool {
+	sameEntry := func(x, y wire.Entry) bool {
+		at, bt := x.AttemptUntil, y.AttemptUntil
+		x.AttemptUntil, y.AttemptUntil = time.Time{}, time.Time{}
+		return x == y && at.Equal(bt)
+	}
+	sameCondition := func(x, y wire.Condition) bool {
+		return x.Type == y.Type && x.Status == y.Status && x.Reason == y.Reason && x.Message == y.Message
+	}
+	return a.Phase == b.Phase && a.ObservedGeneration == b.ObservedGeneration && a.ObservedInputs == b.ObservedInputs &&
+		a.ObservedReplace == b.ObservedReplace && a.ProviderID == b.ProviderID && a.Host == b.Host && a.Port == b.Port &&
+		a.SpecHash == b.SpecHash && a.LatencyMillis == b.LatencyMillis && a.ProbedAt.Equal(b.ProbedAt) && a.ExitIP == b.ExitIP &&
+		slices.EqualFunc(a.Ledger, b.Ledger, sameEntry) && slices.EqualFunc(a.Conditions, b.Conditions, sameCondition)
+}
+
+// healthPhase is the phase of a proxy that is up.
+func healthPhase(h *wire.Health) string {
+	switch {
+	case h == nil:
+		return wire.PhaseProvisioning
+	case h.Healthy:
+		return wire.PhaseReady
+	default:
+		return wire.PhaseUnhealthy
+	}
+}
+
+// reasonOf is the reason that people read of a failure.
+func reasonOf(t *Trouble) string {
+	switch t.Type {
+	case wire.FailureQuota:
+		return wire.ReasonQuota
+	case wire.FailurePermanent:
+		return wire.ReasonPermanent
+	case wire.FailureProviderUnavailable:
+		return wire.ReasonUnavailable
+	default:
+		return wire.ReasonTransient
+	}
+}

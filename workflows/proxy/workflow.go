@@ -1,0 +1,151 @@
+// Package proxy is the workflow of one Proxy object: it reads the truth, plans the
+// next step and runs it, and sleeps without a trace when nothing changed. The plan
+// is pure; the workflow only runs its steps.
+package proxy
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// Workflow keeps one Proxy until its finalizer is off. Each of its runs is one
+// episode: it wakes up, does what there is to do, and continues as new.
+func Workflow(ctx workflow.Context, in Input) error {
+	r := newRun(ctx, in)
+	for {
+		if !r.dirty {
+			r.inbox.wait(ctx, r)
+		}
+		done, err := r.episode(ctx)
+		if done || err != nil {
+			return err
+		}
+		// Nothing may yield between this drain and the return: a signal that came
+		// between would be lost with the run.
+		r.inbox.drain(r)
+		if !r.dirty || r.full(ctx) {
+			return workflow.NewContinueAsNewError(ctx, Workflow, Input{Proxy: in.Proxy, State: &r.state, Dirty: r.dirty})
+		}
+	}
+}
+
+// run is one run of the workflow.
+type run struct {
+	proxy wire.ProxyRef
+	state State
+	inbox inbox
+	// dirty: something changed since the last claim.
+	dirty bool
+}
+
+func newRun(ctx workflow.Context, in Input) *run {
+	r := &run{proxy: in.Proxy, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty}
+	if in.State != nil {
+		r.state = *in.State
+	}
+	return r
+}
+
+// episode claims and acts until there is nothing left to do. It is done when the
+// object is released.
+func (r *run) episode(ctx workflow.Context) (done bool, err error) {
+	for r.dirty && !r.full(ctx) {
+		r.inbox.drain(r)
+		r.dirty = false
+		claim, err := r.claim(ctx)
+		if err != nil {
+			return false, err
+		}
+		r.state.merge(claim, workflow.Now(ctx))
+		if done, err := r.act(ctx, claim); done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+// full says whether this run's history is as long as it should get.
+func (r *run) full(ctx workflow.Context) bool {
+	return workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// act runs steps until the plan parks or a signal asks for another claim.
+func (r *run) act(ctx workflow.Context, claim wire.Claim) (done bool, err error) {
+	for !r.dirty {
+		step := Next(r.state, claim, workflow.Now(ctx))
+		r.tell(ctx, step)
+		switch step.Kind {
+		case Park:
+			return false, nil
+		case End:
+			return true, nil
+		case Enter:
+			r.state.enter(step.Entry, claim)
+		case Publish:
+			err = r.publish(ctx, step)
+		case Release:
+			if err = r.release(ctx); err == nil && !r.dirty {
+				return true, nil
+			}
+		default:
+			err = r.call(ctx, step, claim)
+		}
+		if err != nil {
+			return false, err
+		}
+		r.inbox.drain(r)
+	}
+	return false, nil
+}
+
+func (r *run) claim(ctx workflow.Context) (wire.Claim, error) {
+	var claim wire.Claim
+	err := workflow.ExecuteActivity(withObjectOptions(ctx, "read "+r.proxy.String()), wire.ActivityClaim, r.proxy).Get(ctx, &claim)
+	return claim, r.again(ctx, err)
+}
+
+func (r *run) publish(ctx workflow.Context, s Step) error {
+	in := wire.PublishInput{Proxy: r.proxy, Status: s.Status}
+	err := workflow.ExecuteActivity(withObjectOptions(ctx, headline(s.Status)), wire.ActivityPublish, in).Get(ctx, nil)
+	if err != nil {
+		return r.again(ctx, err)
+	}
+	r.state.Stored = s.Status
+	return r.index(ctx, s.Status)
+}
+
+func (r *run) release(ctx workflow.Context) error {
+	err := workflow.ExecuteActivity(withObjectOptions(ctx, "let "+r.proxy.String()+" go"), wire.ActivityRelease, r.proxy).Get(ctx, nil)
+	return r.again(ctx, err)
+}
+
+// again turns the failure of an activity on the object into another claim: it
+// retried for as long as it made sense, so the world has moved on. Only the end of
+// the workflow itself is an error.
+func (r *run) again(ctx workflow.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	r.dirty = true
+	if failureType(err) == wire.FailureSuperseded {
+		return nil
+	}
+	workflow.GetLogger(ctx).Warn("activity failed, claiming again", "error", err)
+	return workflow.Sleep(ctx, againDelay)
+}
+
+// failureType is the type of the application failure in err, or the empty string.
+func failureType(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}
