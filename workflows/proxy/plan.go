@@ -190,7 +190,7 @@ func decideProblem(s State, cur *Record, p *wire.Problem) view {
 func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch {
 	case cur.Deleting:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + cur.Name, removal(s, cur)}
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, toldWhy(s), removal(s, cur)}
 	case !strings.HasPrefix(cur.Hash, hashPrefix(want.Hash)):
 		adopted := cur.Entry // a hash of another version proves no difference
 		adopted.Hash = want.Hash
@@ -205,6 +205,15 @@ func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 		return view{step: step(s, Get, cur)}
 	}
 	return decideSeen(s, cur, now)
+}
+
+// toldWhy is why the instance is being replaced, as it was told when that began.
+func toldWhy(s State) string {
+	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
+	if c == nil || c.Reason != wire.ReasonReplacing {
+		return ""
+	}
+	return c.Message
 }
 
 func decideCreate(s State, cur *Record, now time.Time) view {

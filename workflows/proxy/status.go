@@ -25,8 +25,10 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 		serving, health = true, s.healthOf(0)
 	} else if cur := s.current(want); cur != nil {
 		health = s.healthOf(cur.Incarnation)
-		serving = s.serving(cur)
-		s.locate(&status, cur)
+		// An instance that is about to be deleted takes no more clients.
+		if serving = s.serving(cur) && v.phase != wire.PhaseReplacing && v.phase != wire.PhaseDeleting; serving {
+			s.locate(&status, cur)
+		}
 	}
 	if health != nil {
 		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, health.ExitIP, health.ProbedAt.Truncate(time.Second)
@@ -47,14 +49,11 @@ func (s *State) serving(cur *Record) bool {
 	return cur.Seen.State == wire.StateRunning
 }
 
+// locate writes where the serving instance answers.
 func (s *State) locate(status *wire.ProxyStatus, cur *Record) {
-	switch {
-	case !s.serving(cur):
-		return
-	case cur.Seen.State == "":
+	status.ProviderID, status.Host, status.Port = cur.Seen.ProviderID, cur.Seen.Host, cur.Seen.Port
+	if cur.Seen.State == "" {
 		status.ProviderID, status.Host, status.Port = s.Stored.ProviderID, s.Stored.Host, s.Stored.Port
-	default:
-		status.ProviderID, status.Host, status.Port = cur.Seen.ProviderID, cur.Seen.Host, cur.Seen.Port
 	}
 	status.SpecHash = cur.Hash
 }

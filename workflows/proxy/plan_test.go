@@ -1,0 +1,190 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world builds a state and a claim; it starts as a new object of provider p with
+// one place.
+type world struct {
+	state State
+	claim wire.Claim
+}
+
+func aProxy() *world {
+	return &world{
+		state: State{Version: stateVersion, ClusterID: "c1"},
+		claim: wire.Claim{ClusterID: "c1", Generation: 1, Inputs: "in1", Provider: "p", Places: []string{""}, Hash: "v1:aa", InstanceName: "proxy-x"},
+	}
+}
+
+func (w *world) with(change func(*State, *wire.Claim)) *world {
+	change(&w.state, &w.claim)
+	return w
+}
+
+// having puts an instance into the ledger that the provider last saw in state.
+func (w *world) having(state string, change ...func(*Record)) *world {
+	r := Record{
+		Entry: wire.Entry{Provider: "p", Name: "proxy-x", Incarnation: 1, Hash: "v1:aa"},
+		Seen:  wire.Instance{State: state, ProviderID: "id", Host: "127.64.0.1", Port: 3128},
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	w.state.Ledger = append(w.state.Ledger, r)
+	return w
+}
+
+func (w *world) healthy(h bool) *world {
+	verdict := map[bool]string{true: "healthy", false: "dead"}[h]
+	w.state.Health = &wire.Health{Incarnation: 1, Healthy: h, Verdict: verdict, LatencyMillis: 7, ProbedAt: now}
+	return w
+}
+
+// published makes the stored status what the plan would publish.
+func (w *world) published() *world {
+	if s := Next(w.state, w.claim, now); s.Kind == Publish {
+		w.state.Stored = s.Status
+	}
+	return w
+}
+
+func TestNext(t *testing.T) {
+	fresh := func(r *Record) { r.Fresh, r.AttemptUntil = true, now.Add(createWindow+wire.AttemptSlack) }
+	deleting := func(r *Record) { r.Deleting = true }
+	elsewhere := func(r *Record) { r.Provider = "old" }
+	trouble := func(kind string) func(*State, *wire.Claim) {
+		return func(s *State, _ *wire.Claim) { s.Trouble = &Trouble{Type: kind, Message: "why"} }
+	}
+	tests := []struct {
+		name string
+		in   *world
+		want StepKind
+		// phase and reason of the status, where one is published.
+		phase, reason string
+		quiet         bool
+	}{
+		{name: "a new object gets a ledger entry first", in: aProxy(), want: Enter},
+		{name: "the entry is published before Create", in: aProxy().having("", fresh), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonProvisioning},
+		{name: "a published entry is created", in: aProxy().having("", fresh).published(), want: Create},
+		{name: "a Create whose window is used up is entered again", in: aProxy().having("", fresh, func(r *Record) { r.AttemptUntil = now.Add(time.Minute) }).published(), want: Enter},
+		{name: "an instance on its way up is waited for", in: aProxy().having(wire.StateProvisioning).published(), want: Settle},
+		{name: "an instance that cannot be judged is waited for", in: aProxy().having(wire.StateUnknown).published(), want: Settle},
+		{name: "a running instance is published as created", in: aProxy().having(wire.StateRunning), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonCreated},
+		{name: "a running instance without a verdict is parked", in: aProxy().having(wire.StateRunning).published(), want: Park},
+		{name: "a healthy instance is Ready", in: aProxy().having(wire.StateRunning).healthy(true), want: Publish, phase: wire.PhaseReady, reason: wire.ReasonCreated},
+		{name: "an unhealthy instance is Unhealthy", in: aProxy().having(wire.StateRunning).healthy(false), want: Publish, phase: wire.PhaseUnhealthy, reason: wire.ReasonCreated},
+		{name: "a hint makes the plan look", in: aProxy().having(wire.StateRunning).published().with(func(s *State, _ *wire.Claim) { s.Look = true }), want: Get},
+		{name: "after a terminated workflow the instance is looked at", in: aProxy().having(""), want: Get},
+		{name: "a stopped instance is deleted", in: aProxy().having(wire.StateStopped).published(), want: Delete},
+		{name: "a stopped instance is told as replacing", in: aProxy().having(wire.StateStopped), want: Publish, phase: wire.PhaseReplacing, reason: wire.ReasonReplacing},
+		{name: "a deleted instance is waited for until gone", in: aProxy().having(wire.StateStopped, deleting).published(), want: Vanish},
+		{name: "a halted instance is started by Create", in: aProxy().having(wire.StateHalted), want: Enter},
+		{name: "a vanished instance is confirmed gone before the next", in: aProxy().having(wire.StateGone).published(), want: Vanish},
+		{name: "a missing instance with an attempt pending is created again", in: aProxy().having(wire.StateGone, func(r *Record) { r.AttemptUntil = now.Add(time.Minute) }), want: Enter},
+		{name: "another hash replaces", in: aProxy().having(wire.StateRunning, func(r *Record) { r.Hash = "v1:bb" }).published(), want: Delete},
+		{name: "a hash of another version is adopted", in: aProxy().having(wire.StateRunning, func(r *Record) { r.Hash = "v0:bb" }), want: Enter},
+		{name: "no hash is adopted", in: aProxy().having(wire.StateRunning, func(r *Record) { r.Hash = "" }), want: Enter},
+		{name: "the replace annotation replaces", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Replace = "now" }).published(), want: Delete},
+		{name: "a replace annotation that was heeded does nothing", in: aProxy().having(wire.StateRunning).with(func(s *State, c *wire.Claim) { c.Replace, s.ReplaceSeen = "now", "now" }).published(), want: Park},
+		{name: "an instance at the old provider is deleted before the new one is created", in: aProxy().having(wire.StateRunning, elsewhere).published(), want: Delete},
+		{name: "an instance at a place that is no longer allowed is deleted", in: aProxy().having(wire.StateRunning, func(r *Record) { r.Place = "z9" }).published(), want: Delete},
+		{name: "quota waits", in: aProxy().having("", fresh, func(r *Record) { r.AttemptUntil = now.Add(quietWindow + wire.AttemptSlack) }).with(trouble(wire.FailureQuota)), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonQuota},
+		{name: "quota is waited out quietly", in: aProxy().having("", fresh, func(r *Record) { r.AttemptUntil = now.Add(quietWindow + wire.AttemptSlack) }).with(trouble(wire.FailureQuota)).published(), want: Create, quiet: true},
+		{name: "a quiet Create needs a longer window in the ledger", in: aProxy().having("", fresh).with(trouble(wire.FailureQuota)), want: Enter},
+		{name: "no worker waits", in: aProxy().having(wire.StateStopped).with(trouble(wire.FailureProviderUnavailable)), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonUnavailable},
+		{name: "a transient failure is told", in: aProxy().having(wire.StateProvisioning).with(trouble(wire.FailureTransient)), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonTransient},
+		{name: "a permanent failure fails", in: aProxy().having("", fresh).with(trouble(wire.FailurePermanent)), want: Publish, phase: wire.PhaseFailed, reason: wire.ReasonPermanent},
+		{name: "a permanent failure stays until the inputs change", in: aProxy().having("", fresh).with(trouble(wire.FailurePermanent)).published().with(func(s *State, _ *wire.Claim) { s.Trouble = nil }), want: Park},
+		{name: "an edit frees a permanent failure", in: aProxy().having("", fresh).with(trouble(wire.FailurePermanent)).published().with(func(s *State, c *wire.Claim) { s.Trouble = nil; c.Inputs = "in2" }), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonProvisioning},
+		{name: "a missing Secret fails a proxy that has no instance", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: "m"} }), want: Publish, phase: wire.PhaseFailed, reason: wire.ReasonCloudInit},
+		{name: "a missing Secret keeps a running instance in service", in: aProxy().having(wire.StateRunning).healthy(true).with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: "m"} }), want: Publish, phase: wire.PhaseReady, reason: wire.ReasonCloudInit},
+		{name: "an unknown provider waits", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: "m"} }), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonUnavailable},
+		{name: "deletion deletes the instance", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published(), want: Delete},
+		{name: "deletion with an empty ledger releases", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Deleting = true }), want: Release},
+		{name: "skip-cleanup releases whatever there is", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Deleting, c.SkipCleanup = true, true }), want: Release},
+		{name: "a permanent failure does not latch a deletion", in: aProxy().having(wire.StateRunning).with(trouble(wire.FailurePermanent)).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published(), want: Delete, quiet: true},
+		{name: "deletion goes on while paused", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Deleting, c.Paused = true, true }).published(), want: Delete},
+		{name: "paused creates nothing", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Paused = true }), want: Publish, phase: wire.PhasePending, reason: wire.ReasonPaused},
+		{name: "paused keeps telling health", in: aProxy().having(wire.StateRunning).healthy(false).with(func(_ *State, c *wire.Claim) { c.Paused = true }), want: Publish, phase: wire.PhaseUnhealthy, reason: wire.ReasonPaused},
+		{name: "an object without a trace is let go", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Gone = true }), want: End},
+		{name: "an object whose finalizer was stripped loses its instance", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Gone = true }), want: Delete},
+		{name: "another cluster where the object is not there changes nothing", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Gone, c.ClusterID = true, "c2" }), want: Park},
+		{name: "another cluster with the same object is told", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.ClusterID = "c2" }), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonWrongCluster},
+		{name: "an External proxy is published with its endpoint", in: external(), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonExternal},
+		{name: "an External proxy is parked", in: external().published(), want: Park},
+		{name: "a proxy that became External loses its instance", in: external().having(wire.StateRunning).published(), want: Delete},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Next(tt.in.state, tt.in.claim, now)
+			if got.Kind != tt.want || got.Quiet != tt.quiet {
+				t.Fatalf("step = %s (quiet %v), want %s (quiet %v)\n%+v", got.Kind, got.Quiet, tt.want, tt.quiet, got)
+			}
+			if got.Kind != Publish {
+				return
+			}
+			reason := condition(got.Status.Conditions, wire.ConditionProvisioned).Reason
+			if diff := cmp.Diff([]string{tt.phase, tt.reason}, []string{got.Status.Phase, reason}); diff != "" {
+				t.Errorf("phase and reason (-want +got):\n%s", diff)
+			}
+			if got.Status.Sequence != tt.in.state.Stored.Sequence+1 {
+				t.Errorf("sequence = %d after %d", got.Status.Sequence, tt.in.state.Stored.Sequence)
+			}
+		})
+	}
+}
+
+func external() *world {
+	return aProxy().with(func(_ *State, c *wire.Claim) {
+		c.External, c.Provider, c.Places, c.Hash = true, "", nil, ""
+		c.Endpoint = &wire.Endpoint{Host: "10.0.0.9", Port: 8080}
+	})
+}
+
+// TestStatus states whole statuses.
+func TestStatus(t *testing.T) {
+	t.Run("a healthy proxy", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true)
+		got := Next(w.state, w.claim, now).Status
+		want := wire.ProxyStatus{
+			Sequence: 1, Phase: "Ready", ObservedGeneration: 1, ObservedInputs: "in1", ProviderID: "id",
+			Ledger: []wire.Entry{{Provider: "p", Name: "proxy-x", Incarnation: 1, Hash: "v1:aa"}},
+			Host:   "127.64.0.1", Port: 3128, SpecHash: "v1:aa", LatencyMillis: 7, ProbedAt: now,
+			Conditions: []wire.Condition{
+				{Type: "Provisioned", Status: "True", Reason: "Created", Since: now},
+				{Type: "Healthy", Status: "True", Reason: "Healthy", Since: now},
+				{Type: "Ready", Status: "True", Reason: "Ready", Since: now},
+			},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a condition keeps its time while its state does not change", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).published()
+		w.state.Health.Verdict, w.state.Health.LatencyMillis = "slow", 900
+		got := Next(w.state, w.claim, now.Add(time.Hour)).Status
+		c := condition(got.Conditions, wire.ConditionHealthy)
+		if c.Reason != "Slow" || !c.Since.Equal(now) {
+			t.Errorf("condition = %+v, want reason Slow since %s", c, now)
+		}
+	})
+	t.Run("a proxy that is being replaced has no address", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).published()
+		w.claim.Hash = "v1:cc"
+		w.state.Ledger[0].Deleting = true
+		got := Next(w.state, w.claim, now).Status
+		if got.Host != "" || condition(got.Conditions, wire.ConditionReady).Status != wire.False {
+			t.Errorf("status = %+v", got)
+		}
+	})
+}

@@ -1,0 +1,277 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+var ref = wire.ProxyRef{Namespace: "default", Name: "demo", UID: "u1"}
+
+// outside is the world outside the workflow: one object and one provider.
+type outside struct {
+	mu       sync.Mutex
+	claim    wire.Claim
+	released bool
+	instance *wire.Instance
+	calls    []string
+	// fail, if set, is asked before each call of an activity.
+	fail func(activity string) error
+}
+
+func newOutside() *outside {
+	return &outside{claim: aProxy().claim}
+}
+
+func (o *outside) do(name string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls = append(o.calls, name)
+	if o.fail != nil {
+		return o.fail(name)
+	}
+	return nil
+}
+
+func (o *outside) register(env *testsuite.TestWorkflowEnvironment) {
+	add := func(name string, fn any) {
+		env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
+	}
+	add(wire.ActivityClaim, func(_ context.Context, _ wire.ProxyRef) (wire.Claim, error) {
+		err := o.do(wire.ActivityClaim)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return o.claim, err
+	})
+	add(wire.ActivityPublish, func(_ context.Context, in wire.PublishInput) error {
+		if err := o.do(wire.ActivityPublish); err != nil {
+			return err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.claim.Stored = in.Status
+		return nil
+	})
+	add(wire.ActivityRelease, func(_ context.Context, _ wire.ProxyRef) error {
+		o.mu.Lock()
+		o.released = true
+		o.mu.Unlock()
+		return o.do(wire.ActivityRelease)
+	})
+	call := func(name string, effect func(in wire.InstanceInput) wire.Instance) {
+		add(name, func(_ context.Context, in wire.InstanceInput) (wire.Instance, error) {
+			if err := o.do(name); err != nil {
+				return wire.Instance{}, err
+			}
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			return effect(in), nil
+		})
+	}
+	look := func(wire.InstanceInput) wire.Instance {
+		if o.instance == nil {
+			return wire.Instance{State: wire.StateGone, Attempt: 1}
+		}
+		return *o.instance
+	}
+	call(wire.ActivityCreate, func(in wire.InstanceInput) wire.Instance {
+		if o.instance == nil {
+			o.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1, Incarnation: in.Entry.Incarnation}
+		}
+		return *o.instance
+	})
+	call(wire.ActivityGet, look)
+	call(wire.ActivitySettle, look)
+	call(wire.ActivityVanished, look)
+	call(wire.ActivityDelete, func(wire.InstanceInput) wire.Instance {
+		o.instance = nil
+		return wire.Instance{Attempt: 1}
+	})
+}
+
+// episode runs one run of the workflow and returns the state it left, nil when
+// the workflow ended.
+func (o *outside) episode(t *testing.T, state *State, signals func(*testsuite.TestWorkflowEnvironment)) *State {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(10 * time.Second)
+	o.register(env)
+	o.calls = nil
+	if signals != nil {
+		signals(env)
+	}
+	env.ExecuteWorkflow(Workflow, Input{Proxy: ref, State: state})
+	err := env.GetWorkflowError()
+	if err == nil {
+		return nil
+	}
+	var again *workflow.ContinueAsNewError
+	if !errors.As(err, &again) {
+		t.Fatalf("workflow failed: %v", err)
+	}
+	var next Input
+	if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, &next); err != nil {
+		t.Fatal(err)
+	}
+	return next.State
+}
+
+func TestWorkflowStories(t *testing.T) {
+	o := newOutside()
+	wake := func(env *testsuite.TestWorkflowEnvironment) {
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalChanged, nil) }, time.Minute)
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, o.calls); diff != "" {
+			t.Errorf("activities (-want +got):\n%s", diff)
+		}
+	}
+
+	t.Log("a new object is created with the ledger written ahead")
+	state := o.episode(t, nil, nil)
+	check(wire.ActivityClaim, wire.ActivityPublish, wire.ActivityCreate, wire.ActivityPublish)
+	if !state.Ledger[0].AttemptUntil.IsZero() {
+		t.Errorf("attemptUntil = %s after a Create that took one attempt, want none", state.Ledger[0].AttemptUntil)
+	}
+
+	t.Log("a wake-up without a change costs one claim")
+	state = o.episode(t, state, wake)
+	check(wire.ActivityClaim)
+
+	t.Log("a verdict is published")
+	state = o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+		h := wire.Health{Incarnation: state.Ledger[0].Incarnation, Healthy: true, Verdict: "healthy", LatencyMillis: 5, ProbedAt: now}
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalHealth, h) }, time.Minute)
+	})
+	check(wire.ActivityClaim, wire.ActivityPublish)
+	if got := o.claim.Stored.Phase; got != wire.PhaseReady {
+		t.Errorf("phase = %s, want Ready", got)
+	}
+
+	t.Log("a spec edit replaces: delete, confirm gone, create")
+	o.claim.Hash, o.claim.Inputs = "v1:bb", "in2"
+	first := state.Ledger[0].Incarnation
+	state = o.episode(t, state, wake)
+	check(wire.ActivityClaim, wire.ActivityPublish, wire.ActivityDelete, wire.ActivityVanished, wire.ActivityPublish, wire.ActivityCreate, wire.ActivityPublish)
+	if len(state.Ledger) != 1 || state.Ledger[0].Incarnation <= first {
+		t.Errorf("ledger = %+v, want one entry after incarnation %d", state.Ledger, first)
+	}
+
+	t.Log("deletion ends the workflow with the ledger empty")
+	o.claim.Deleting, o.claim.Inputs = true, "in3"
+	if state = o.episode(t, state, wake); state != nil {
+		t.Errorf("workflow goes on with %+v", state)
+	}
+	if o.instance != nil || !o.released {
+		t.Errorf("instance %v, released %v", o.instance, o.released)
+	}
+}
+
+func TestWorkflowOnFailures(t *testing.T) {
+	appError := func(kind string, once bool) error {
+		return temporal.NewApplicationErrorWithOptions("why", kind, temporal.ApplicationErrorOptions{NonRetryable: once, Details: []any{wire.FailureDetail{Attempt: 1}}})
+	}
+	t.Run("a permanent refusal fails, and an edit tries again", func(t *testing.T) {
+		o := newOutside()
+		o.fail = func(a string) error {
+			if a == wire.ActivityCreate {
+				return appError(wire.FailurePermanent, true)
+			}
+			return nil
+		}
+		state := o.episode(t, nil, nil)
+		if got := o.claim.Stored.Phase; got != wire.PhaseFailed {
+			t.Fatalf("phase = %s, want Failed", got)
+		}
+		o.fail, o.claim.Inputs = nil, "in2"
+		o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalChanged, nil) }, time.Minute)
+		})
+		if got := o.claim.Stored.ProviderID; got != "id" {
+			t.Errorf("providerID = %q after the edit, want id", got)
+		}
+	})
+	t.Run("quota is told, waited out quietly, and a deletion pre-empts the wait", func(t *testing.T) {
+		o := newOutside()
+		o.fail = func(a string) error {
+			if a == wire.ActivityCreate {
+				return appError(wire.FailureQuota, false)
+			}
+			return nil
+		}
+		var phase string
+		state := o.episode(t, nil, func(env *testsuite.TestWorkflowEnvironment) {
+			env.RegisterDelayedCallback(func() {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				phase = o.claim.Stored.Phase
+				o.claim.Deleting, o.claim.Inputs = true, "in2"
+				env.SignalWorkflow(wire.SignalChanged, nil)
+			}, 3*time.Hour)
+		})
+		if phase != wire.PhaseWaiting || state != nil || !o.released {
+			t.Errorf("phase %s, state %+v, released %v", phase, state, o.released)
+		}
+	})
+	t.Run("a superseded status claims again", func(t *testing.T) {
+		o := newOutside()
+		refuse := true
+		o.fail = func(a string) error {
+			if a == wire.ActivityPublish && refuse {
+				refuse = false
+				o.claim.Stored.Sequence = 7 // somebody else wrote
+				return appError(wire.FailureSuperseded, true)
+			}
+			return nil
+		}
+		state := o.episode(t, nil, nil)
+		if state.Stored.Sequence <= 7 || len(state.Ledger) != 1 {
+			t.Errorf("state = %+v, want a sequence over 7 and one instance", state)
+		}
+	})
+	t.Run("an instance that is slow to come up is waited for", func(t *testing.T) {
+		o := newOutside()
+		o.instance = &wire.Instance{State: wire.StateProvisioning, Attempt: 1}
+		polls := 0
+		o.fail = func(a string) error {
+			if a != wire.ActivitySettle {
+				return nil
+			}
+			if polls++; polls < 8 {
+				return appError(wire.FailureNotYet, false)
+			}
+			o.instance.State, o.instance.Host = wire.StateRunning, "127.64.0.1"
+			return nil
+		}
+		o.episode(t, nil, nil)
+		if o.claim.Stored.Host != "127.64.0.1" || polls != 8 {
+			t.Errorf("host %q after %d polls", o.claim.Stored.Host, polls)
+		}
+	})
+	t.Run("an instance that stopped is replaced when a probe finds it dead", func(t *testing.T) {
+		o := newOutside()
+		state := o.episode(t, nil, nil)
+		o.instance.State = wire.StateStopped
+		o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+			h := wire.Health{Incarnation: state.Ledger[0].Incarnation, Verdict: "dead", ProbedAt: now}
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalHealth, h) }, time.Minute)
+		})
+		if !slices.Contains(o.calls, wire.ActivityDelete) || o.instance.State != wire.StateRunning {
+			t.Errorf("calls %v, instance %+v", o.calls, o.instance)
+		}
+	})
+}
