@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -84,12 +85,16 @@ func (g *Group) Err() error {
 func (g *Group) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopping = true
-	children := g.children
+	children, failed := g.children, g.err != nil
 	g.mu.Unlock()
 
 	var errs []error
-	for i := len(children) - 1; i >= 0; i-- {
-		errs = append(errs, children[i].stop(ctx))
+	for _, p := range slices.Backward(children) {
+		if !failed {
+			errs = append(errs, p.stop(ctx, p.grace))
+		} else if err := p.stop(ctx, min(p.grace, failedGrace)); !errors.Is(err, errKilled) {
+			errs = append(errs, err)
+		}
 	}
 	g.watch.Wait()
 	return errors.Join(errs...)

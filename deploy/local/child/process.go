@@ -12,8 +12,13 @@ import (
 	"time"
 )
 
-// defaultGrace is how long a child may take to end after SIGTERM.
-const defaultGrace = 20 * time.Second
+const (
+	// defaultGrace is how long a child may take to end after SIGTERM.
+	defaultGrace = 20 * time.Second
+	// failedGrace is the same once another child has failed: kube-apiserver, for
+	// one, does not end while etcd is gone.
+	failedGrace = 3 * time.Second
+)
 
 // Spec says what to run.
 type Spec struct {
@@ -100,10 +105,12 @@ func (p *Process) Exit() *ExitError {
 	return &ExitError{Name: p.name, LogFile: p.logFile, Cause: p.waitErr, Tail: tail(p.logFile)}
 }
 
-// stop asks the child to end and kills it after its grace, or at once when ctx
-// ends. The child is gone when stop returns; the error says that it had to be
-// killed.
-func (p *Process) stop(ctx context.Context) error {
+// errKilled is a child that did not end when it was asked to.
+var errKilled = errors.New("it did not end when asked to and was killed")
+
+// stop asks the child to end and kills it after the grace, or at once when ctx
+// ends. The child is gone when stop returns.
+func (p *Process) stop(ctx context.Context, grace time.Duration) error {
 	select {
 	case <-p.done:
 		return nil
@@ -112,7 +119,7 @@ func (p *Process) stop(ctx context.Context) error {
 	if err := signalGroup(p.pid, syscall.SIGTERM); err != nil {
 		return fmt.Errorf("stop %s: %w", p.name, err)
 	}
-	timer := time.NewTimer(p.grace)
+	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-p.done:
@@ -123,7 +130,7 @@ func (p *Process) stop(ctx context.Context) error {
 	if err := p.kill(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s did not end when asked to and was killed; its log is %s", p.name, p.logFile)
+	return fmt.Errorf("stop %s (log %s): %w", p.name, p.logFile, errKilled)
 }
 
 func (p *Process) kill() error {

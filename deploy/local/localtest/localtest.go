@@ -4,6 +4,7 @@ package localtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/child"
 )
 
@@ -21,6 +26,8 @@ const (
 	stopTimeout = time.Minute
 )
 
+var errNoMain = errors.New("the package's TestMain must call localtest.Main")
+
 // environment holds the parts that were started so far.
 type environment struct {
 	mu    sync.Mutex
@@ -29,7 +36,7 @@ type environment struct {
 
 	controlPlane part[*controlPlane]
 	temporal     part[*temporalServer]
-	node         part[*Cluster]
+	node         part[*local.Cluster]
 }
 
 // shared is what the tests of one test program have in common; a test function
@@ -47,6 +54,7 @@ func Main(m *testing.M) int {
 		return 1
 	}
 	shared.dir = dir
+	log.SetLogger(logr.Discard()) // or controller-runtime complains that nobody did
 	code := m.Run()
 	if err := shared.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the local stack:", err)
@@ -82,7 +90,7 @@ func Dir(t testing.TB) string {
 // directory for what they keep.
 func (e *environment) newGroup(name string) (*child.Group, string, error) {
 	if e.dir == "" {
-		return nil, "", fmt.Errorf("the package's TestMain must call localtest.Main")
+		return nil, "", errNoMain
 	}
 	dir := filepath.Join(e.dir, name)
 	group, err := child.NewGroup(dir)
