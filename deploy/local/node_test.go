@@ -4,20 +4,22 @@ package local_test
 
 import (
 	"bytes"
-	"context"
+	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/fairlead/deploy/local"
 )
@@ -39,41 +41,33 @@ func TestPodProxiesARequestAndNothingIsLeft(t *testing.T) {
 	o := options(t)
 	o.Node, o.NodeSubnet, o.Ports.Kubernetes = true, 77, 6443
 	s := start(t, o)
-	stopped := false
-	defer func() {
-		if !stopped {
-			stop(t, s)
-		}
-	}()
-
-	address := runSquid(t, s)
-	proxied := http.Client{
-		Timeout:   settleTimeout,
-		Transport: &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address + ":3128"}), DisableKeepAlives: true},
-	}
-	if got := fetchWith(t, &proxied, s.NodeEchoURL); got != address+"\n" {
-		t.Errorf("through the pod the echo target answers %q, want %q", got, address)
-	}
+	createSquid(t, s.RESTConfig)
+	proxiesThroughPod(t, s)
 	stop(t, s)
-	stopped = true
 	nothingRuns(t, o.StateDir)
 	if diff := cmp.Diff(before, machine(t)); diff != "" {
 		t.Errorf("the machine is not as before (-before +after):\n%s", diff)
 	}
 }
 
-func TestRestartCleansUpAfterKillingEverything(t *testing.T) {
+func TestPodComesBackAfterEverythingWasKilled(t *testing.T) {
 	before := machine(t)
 	o := options(t)
 	o.Node, o.NodeSubnet, o.Ports.Kubernetes = true, 78, 6443
 	killed := startElsewhere(t, o)
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(o.StateDir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	createSquid(t, config)
+	readyPod(t, config)
 	if err := killed.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = killed.Wait() // the kill is its error
 
 	s := start(t, o)
-	runSquid(t, s)
+	proxiesThroughPod(t, s)
 	stop(t, s)
 	nothingRuns(t, o.StateDir)
 	if diff := cmp.Diff(before, machine(t)); diff != "" {
@@ -81,16 +75,38 @@ func TestRestartCleansUpAfterKillingEverything(t *testing.T) {
 	}
 }
 
-// runSquid runs a pod and gives its address once it is ready.
-func runSquid(t *testing.T, s *local.Stack) string {
+// proxiesThroughPod sends a request through the pod to the echo target.
+func proxiesThroughPod(t *testing.T, s *local.Stack) {
 	t.Helper()
-	clients, err := kubernetes.NewForConfig(s.RESTConfig)
+	eventually(t, func() bool {
+		address := readyPod(t, s.RESTConfig)
+		proxied := http.Client{
+			Timeout: settleTimeout,
+			Transport: &http.Transport{
+				Proxy:             http.ProxyURL(&url.URL{Scheme: "http", Host: address + ":3128"}),
+				DisableKeepAlives: true,
+			},
+		}
+		resp, err := proxied.Get(s.NodeEchoURL)
+		if err != nil {
+			return false // the pod's readiness may be of before the restart
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(resp.Body)
+		return err == nil && string(body) == address+"\n"
+	})
+}
+
+// createSquid makes a Squid pod.
+func createSquid(t *testing.T, config *rest.Config) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ns := metav1.NamespaceDefault
-	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "squid"}, Data: map[string]string{"squid.conf": squidConf}}
-	if _, err := clients.CoreV1().ConfigMaps(ns).Create(t.Context(), config, metav1.CreateOptions{}); err != nil {
+	conf := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "squid"}, Data: map[string]string{"squid.conf": squidConf}}
+	if _, err := clients.CoreV1().ConfigMaps(ns).Create(t.Context(), conf, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "squid"}}
@@ -100,22 +116,35 @@ func runSquid(t *testing.T, s *local.Stack) string {
 	pod.Spec.Containers = []corev1.Container{{
 		Name: "squid", Image: "localhost/squid:dev", ImagePullPolicy: corev1.PullNever,
 		VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/etc/squid"}},
+		ReadinessProbe: &corev1.Probe{
+			PeriodSeconds: 1,
+			ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(3128)}},
+		},
 	}}
 	if _, err := clients.CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// readyPod waits until the Squid pod is ready and gives its address.
+func readyPod(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var address string
 	eventually(t, func() bool {
-		if pod, err = clients.CoreV1().Pods(ns).Get(t.Context(), "squid", metav1.GetOptions{}); err != nil {
+		pod, err := clients.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), "squid", metav1.GetOptions{})
+		if err != nil {
 			return false
 		}
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodReady {
-				return c.Status == corev1.ConditionTrue
-			}
-		}
-		return false
+		address = pod.Status.PodIP
+		return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
 	})
-	return pod.Status.PodIP
+	return address
 }
 
 // machine is what a node might leave on the machine, by what it is.
@@ -140,33 +169,4 @@ func machine(t *testing.T) map[string]string {
 		seen[name] = out.String()
 	}
 	return seen
-}
-
-// startElsewhere runs a stack in another process.
-func startElsewhere(t *testing.T, o local.Options) *exec.Cmd {
-	t.Helper()
-	ready := filepath.Join(t.TempDir(), "ready")
-	cmd := exec.Command(os.Args[0], "-test.run=^$") // not of the test's context: it is killed by the test
-	cmd.Env = append(os.Environ(), elsewhere(o, ready)...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, func() bool { _, err := os.Stat(ready); return err == nil })
-	return cmd
-}
-
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			t.Fatal("it did not come to be in time")
-		case <-tick.C:
-		}
-	}
 }

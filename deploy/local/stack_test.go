@@ -4,128 +4,105 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/child"
-	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/deploy/local/ports"
 )
 
-const settleTimeout = 30 * time.Second
-
-// options are those of a stack of the test's own.
-func options(t *testing.T) local.Options {
-	t.Helper()
-	free, err := ports.Reserve(5)
+func TestObjectsSurvive(t *testing.T) {
+	o := options(t)
+	s := start(t, o)
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}
+	kept, err := configMaps(t, s).Create(t.Context(), kept, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(free.Release)
-	o := local.Options{
-		StateDir: t.TempDir(),
-		BinDir:   localtest.Dir(t),
-		Progress: progress(t),
+	survived := func(t *testing.T) {
+		again, err := configMaps(t, s).Get(t.Context(), "kept", metav1.GetOptions{})
+		if err != nil || again.UID != kept.UID {
+			t.Errorf("the object is %v (%v), want UID %s", again, err, kept.UID)
+		}
 	}
-	for i, f := range o.Ports.Flags() {
-		*f.Value = free.Ports[i]
-	}
-	return o
+	t.Run("stop and start", func(t *testing.T) {
+		stop(t, s)
+		nothingRuns(t, o.StateDir)
+		s = start(t, o)
+		survived(t)
+	})
+	t.Run("kill of etcd and the API server", func(t *testing.T) {
+		for _, name := range []string{"etcd", "kube-apiserver"} {
+			if err := syscall.Kill(pidOf(t, o.StateDir, name), syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-s.Done()
+		stop(t, s)
+		s = start(t, o)
+		survived(t)
+	})
+	t.Run("kill of the whole stack", func(t *testing.T) {
+		stop(t, s)
+		killed := startElsewhere(t, o)
+		if err := killed.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = killed.Wait() // the kill is its error
+		s = start(t, o)
+		survived(t)
+	})
+	stop(t, s)
 }
 
-// progress logs with the time since the start.
-func progress(t *testing.T) func(string) {
-	began := time.Now()
-	var mu sync.Mutex
-	return func(message string) {
-		mu.Lock()
-		defer mu.Unlock()
-		t.Logf("%5.1f s  %s", time.Since(began).Seconds(), message)
+func TestAddressesAnswer(t *testing.T) {
+	s := start(t, options(t))
+	defer stop(t, s)
+	if got := fetch(t, s.EchoURL); got != "127.0.0.1\n" {
+		t.Errorf("the echo target answers %q", got)
+	}
+	if got := fetch(t, s.UIAddress); !strings.Contains(got, "<html") {
+		t.Errorf("the Temporal UI answers %q", got)
+	}
+	info, err := os.Stat(s.Kubeconfig)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("kubeconfig is %v (%v), want mode 0600", info, err)
 	}
 }
 
-func start(t *testing.T, o local.Options) *local.Stack {
-	t.Helper()
-	began := time.Now()
-	s, err := local.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("up after %.1f s", time.Since(began).Seconds())
-	return s
-}
-
-func stop(t *testing.T, s *local.Stack) {
-	t.Helper()
-	began := time.Now()
-	if err := s.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
-	t.Logf("down after %.1f s", time.Since(began).Seconds())
-}
-
-// child gives the pid of a child, read from the state directory.
-func pidOf(t *testing.T, stateDir, name string) int {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(stateDir, "run", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	if _, err := fmt.Sscanf(string(data), `{"pid":%d`, &pid); err != nil {
-		t.Fatalf("record of %s is %s: %v", name, data, err)
-	}
-	return pid
-}
-
-func configMaps(t *testing.T, s *local.Stack) interface {
-	Create(context.Context, *corev1.ConfigMap, metav1.CreateOptions) (*corev1.ConfigMap, error)
-	Get(context.Context, string, metav1.GetOptions) (*corev1.ConfigMap, error)
-} {
-	t.Helper()
+func TestNamespaceWithObjectsIsDeleted(t *testing.T) {
+	s := start(t, options(t))
+	defer stop(t, s)
 	clients, err := kubernetes.NewForConfig(s.RESTConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return clients.CoreV1().ConfigMaps(metav1.NamespaceDefault)
-}
-
-func TestStackKeepsItsStateThroughARestart(t *testing.T) {
-	o := options(t)
-	first := start(t, o)
-	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}
-	kept, err := configMaps(t, first).Create(t.Context(), kept, metav1.CreateOptions{})
-	if err != nil {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "short-lived"}}
+	if _, err := clients.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := fetch(t, first.EchoURL); got != "127.0.0.1\n" {
-		t.Errorf("the echo target answers %q", got)
+	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "inside"}}
+	if _, err := clients.CoreV1().ConfigMaps(ns.Name).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	if got := fetch(t, first.UIAddress); !strings.Contains(got, "<html") {
-		t.Errorf("the Temporal UI answers %q", got)
+	if err := clients.CoreV1().Namespaces().Delete(t.Context(), ns.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	stop(t, first)
-	nothingRuns(t, o.StateDir)
-
-	second := start(t, o)
-	defer stop(t, second)
-	again, err := configMaps(t, second).Get(t.Context(), "kept", metav1.GetOptions{})
-	if err != nil || again.UID != kept.UID {
-		t.Errorf("after the restart the object is %v (%v), want UID %s", again, err, kept.UID)
-	}
+	eventually(t, func() bool {
+		_, err := clients.CoreV1().Namespaces().Get(t.Context(), ns.Name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err)
+	})
 }
 
 func TestSecondStartSaysWhoRuns(t *testing.T) {
@@ -212,45 +189,4 @@ func TestCleanAsksFirstAndKeepsAllWhenRefused(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(o.StateDir, "etcd")); err != nil {
 		t.Errorf("state was removed: %v", err)
 	}
-}
-
-// nothingRuns fails the test when a child is recorded, or any process has the
-// state directory in its command line.
-func nothingRuns(t *testing.T, stateDir string) {
-	t.Helper()
-	if records, _ := filepath.Glob(filepath.Join(stateDir, "run", "*.json")); len(records) > 0 {
-		t.Errorf("records of children are left: %v", records)
-	}
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range lines {
-		if data, err := os.ReadFile(file); err == nil && strings.Contains(string(data), stateDir) {
-			t.Errorf("a process is left: %s", strings.ReplaceAll(string(data), "\x00", " "))
-		}
-	}
-}
-
-func fetch(t *testing.T, url string) string {
-	t.Helper()
-	return fetchWith(t, http.DefaultClient, url)
-}
-
-func fetchWith(t *testing.T, client *http.Client, url string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
 }

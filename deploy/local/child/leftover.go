@@ -34,23 +34,18 @@ func (g *Group) EndLeftovers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list child processes of the former run: %w", err)
 	}
-	alive := map[string]record{}
+	var alive []record
 	for _, file := range files {
 		rec, err := readRecord(file)
 		if err != nil {
 			return err
 		}
 		if rec.alive() {
-			alive[file] = rec
-			if err := signalGroup(rec.PID, syscall.SIGTERM); err != nil {
-				return err
-			}
+			alive = append(alive, rec)
 		}
 	}
-	for file, rec := range alive {
-		if err := rec.end(ctx); err != nil {
-			return fmt.Errorf("end %s of the former run: %w", strings.TrimSuffix(filepath.Base(file), recordSuffix), err)
-		}
+	if err := endAll(ctx, alive); err != nil {
+		return fmt.Errorf("end child processes of the former run: %w", err)
 	}
 	var errs []error
 	for _, file := range files {
@@ -59,17 +54,28 @@ func (g *Group) EndLeftovers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// end waits for a process that was asked to end, and kills it after the grace.
-func (r record) end(ctx context.Context) error {
-	soft, cancel := context.WithTimeout(ctx, defaultGrace)
+// endAll asks all processes to end and kills those that do not. They get little
+// time: what they depend on may be gone already.
+func endAll(ctx context.Context, alive []record) error {
+	for _, rec := range alive {
+		if err := signalGroup(rec.PID, syscall.SIGTERM); err != nil {
+			return err
+		}
+	}
+	soft, cancel := context.WithTimeout(ctx, failedGrace)
 	defer cancel()
-	if r.waitGone(soft) == nil {
-		return nil
+	for _, rec := range alive {
+		if rec.waitGone(soft) == nil {
+			continue
+		}
+		if err := signalGroup(rec.PID, syscall.SIGKILL); err != nil {
+			return err
+		}
+		if err := rec.waitGone(ctx); err != nil {
+			return err
+		}
 	}
-	if err := signalGroup(r.PID, syscall.SIGKILL); err != nil {
-		return err
-	}
-	return r.waitGone(ctx)
+	return nil
 }
 
 func (r record) waitGone(ctx context.Context) error {

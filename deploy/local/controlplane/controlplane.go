@@ -4,7 +4,6 @@ package controlplane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,12 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/fairlead/deploy/local/child"
 )
@@ -27,13 +22,6 @@ const NodeName = "fairlead"
 
 // DefaultServiceCIDR is where Services have their addresses.
 const DefaultServiceCIDR = "10.96.0.0/24"
-
-const (
-	// startTimeout is generous: a loaded machine with two cores needs half a minute.
-	startTimeout = 3 * time.Minute
-	pollEvery    = 100 * time.Millisecond
-	callTimeout  = 5 * time.Second
-)
 
 // Options say where the control plane keeps its state and where it listens.
 type Options struct {
@@ -125,83 +113,7 @@ func (o Options) firstServiceIP() net.IP {
 	return ip
 }
 
-// waitReady waits until the API server says so and the namespaces that everyone
-// counts on are there.
-func (c *ControlPlane) waitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	clients, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		return fmt.Errorf("connect to the local API server: %w", err)
-	}
-	ready := func() error {
-		call, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		if _, err := clients.RESTClient().Get().AbsPath("/readyz").DoRaw(call); err != nil {
-			return err //nolint:wrapcheck // wrapped below, once
-		}
-		for _, ns := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem} {
-			if _, err := clients.CoreV1().Namespaces().Get(call, ns, metav1.GetOptions{}); err != nil {
-				return err //nolint:wrapcheck // wrapped below, once
-			}
-		}
-		return nil
-	}
-	return c.await(ctx, "the Kubernetes API server to be ready", ready)
-}
-
-// WaitNode waits until the node is ready and pods may be created.
-func (c *ControlPlane) WaitNode(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	clients, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		return fmt.Errorf("connect to the local API server: %w", err)
-	}
-	return c.await(ctx, "the node to be ready", func() error {
-		call, cancel := context.WithTimeout(ctx, callTimeout)
-		defer cancel()
-		node, err := clients.CoreV1().Nodes().Get(call, NodeName, metav1.GetOptions{})
-		if err != nil {
-			return err //nolint:wrapcheck // wrapped by await, once
-		}
-		if !nodeReady(node) {
-			return errors.New("node " + NodeName + " is not ready yet")
-		}
-		_, err = clients.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(call, "default", metav1.GetOptions{})
-		return err //nolint:wrapcheck // wrapped by await, once
-	})
-}
-
-func nodeReady(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
-// await repeats check until it succeeds, a child dies or ctx ends.
-func (c *ControlPlane) await(ctx context.Context, what string, check func() error) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-c.group.Done():
-			return c.group.Err()
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w (last answer: %w; logs: %s)", what, ctx.Err(), err, filepath.Join(c.options.Dir, "log"))
-		case <-tick.C:
-		}
-	}
-}
-
-// program finds one of the programs.
+// command is the line that runs a program with the prefix.
 func (c *ControlPlane) command(name string, args ...string) []string {
 	line := append([]string{}, c.options.Prefix...)
 	line = append(line, filepath.Join(c.options.BinDir, name))

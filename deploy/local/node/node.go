@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"example.com/fairlead/deploy/local/child"
 	"example.com/fairlead/deploy/local/controlplane"
@@ -129,13 +130,14 @@ func (n *Node) Join(ctx context.Context, group *child.Group, c *controlplane.Con
 	if err := c.StartScheduler(); err != nil {
 		return err
 	}
+	since := time.Now()
 	if err := n.startKubelet(group, c); err != nil {
 		return err
 	}
 	if err := n.startKubeProxy(group, c); err != nil {
 		return err
 	}
-	return c.WaitNode(ctx)
+	return c.WaitNode(ctx, since)
 }
 
 // Close puts the machine back to what it was: no process, mount, control group,
