@@ -3,7 +3,8 @@ package deploy
 
 import "embed"
 
-// Files has crds: the definitions of Fairlead's kinds.
+// Files has the definitions of Fairlead's kinds in crds, and in examples objects
+// to try.
 //
-//go:embed crds/*.yaml
+//go:embed crds/*.yaml examples/*.yaml
 var Files embed.FS

@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
 
-sources=$(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | head -n 1 || true)
+sources=$(ls /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2> /dev/null | head -n 1 || true)
 [ -n "$sources" ] || { echo "no Debian package sources in /etc/apt" >&2; exit 1; }
 mmdebstrap --quiet --mode=root --variant=extract --format=directory \
   --include=squid,base-files,netbase,ca-certificates,dash \
