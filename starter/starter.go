@@ -31,10 +31,10 @@ const workers = 16
 // secretIndex finds the Proxies that refer to a Secret.
 const secretIndex = "spec.secrets"
 
-// Providers says which providers the providers file has.
+// Providers are those of the providers file.
 type Providers interface {
-	Has(name string) bool
-	// Changed is sent to when the file has changed.
+	Names() []string
+	// Changed gets a value after the set of providers changed.
 	Changed() <-chan struct{}
 }
 

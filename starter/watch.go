@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -144,13 +145,14 @@ func (w *watch) wakeMoved(ctx context.Context) error {
 	if err := w.reader.List(ctx, &list); err != nil {
 		return fmt.Errorf("list Proxies: %w", err)
 	}
+	names := w.providers.Names()
 	for i := range list.Items {
 		p := &list.Items[i]
 		c := p.Status.Condition(crawl.ConditionProvisioned)
 		if p.Spec.Mode != crawl.ModeManaged || c == nil {
 			continue
 		}
-		if missing := c.Reason == wire.ReasonUnavailable; missing != w.providers.Has(p.Spec.Provider) {
+		if missing := c.Reason == wire.ReasonUnavailable; missing != slices.Contains(names, p.Spec.Provider) {
 			continue
 		}
 		if err := w.signaller.Changed(ctx, refOf(p), p.Spec.Provider); err != nil {

@@ -56,7 +56,7 @@ const (
 // ProxySpec is what a proxy should be.
 //
 // +kubebuilder:validation:XValidation:rule="self.mode != 'External' || has(self.endpoint)",message="mode External needs endpoint: say which host and port answer"
-// +kubebuilder:validation:XValidation:rule="self.mode != 'Managed' || (has(self.provider) && self.provider != ”)",message="mode Managed needs provider: name one of the providers file"
+// +kubebuilder:validation:XValidation:rule="self.mode != 'Managed' || (has(self.provider) && size(self.provider) > 0)",message="mode Managed needs provider: name one of the providers file"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'Managed' || !has(self.endpoint)",message="endpoint is for mode External only: a Managed proxy's address comes from its provider"
 // +kubebuilder:validation:XValidation:rule="self.mode != 'External' || !(has(self.provider) || has(self.cloudInit) || has(self.kubernetes) || has(self.gcp) || has(self.kvm))",message="provider, cloudInit, kubernetes, gcp and kvm are for mode Managed only: nothing is created for an External proxy"
 // +kubebuilder:validation:XValidation:rule="(has(self.kubernetes) ? 1 : 0) + (has(self.gcp) ? 1 : 0) + (has(self.kvm) ? 1 : 0) <= 1",message="set only one of kubernetes, gcp and kvm: the block that belongs to the provider"
