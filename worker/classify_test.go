@@ -1,0 +1,48 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/fairlead/activities/instance"
+	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/temporal/wire"
+)
+
+// TestClassify wraps each class many times over: type, retryability and delay stay.
+func TestClassify(t *testing.T) {
+	tests := []struct {
+		err  error
+		want conn.Class
+	}{
+		{provider.ErrNotFound, conn.Class{Type: wire.FailureNotFound, NonRetryable: true}},
+		{provider.ErrTransient, conn.Class{Type: wire.FailureTransient}},
+		{provider.ErrQuotaExceeded, conn.Class{Type: wire.FailureQuota, After: 5 * time.Minute, Benign: true}},
+		{provider.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
+		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
+		{object.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
+		{&instance.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
+		{errors.New("no class"), conn.Class{Type: wire.FailureTransient}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.want.Type, func(t *testing.T) {
+			err := tt.err
+			for depth := range 12 {
+				if diff := cmp.Diff(tt.want, classify(err)); diff != "" {
+					t.Fatalf("wrapped %d deep (-want +got):\n%s", depth, diff)
+				}
+				if depth%3 == 2 {
+					err = errors.Join(errors.New("beside"), err)
+				} else {
+					err = fmt.Errorf("at depth %d: %w", depth, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+func TestMerge(t *testing.T) {
+	entry := func(incarnation int64, until time.Time) wire.Entry {
+		return wire.Entry{Provider: "p", Name: "proxy-x", Incarnation: incarnation, Hash: "v1:aa", AttemptUntil: until}
+	}
+	incarnations := func(s State) []int64 {
+		var out []int64
+		for _, r := range s.Ledger {
+			out = append(out, r.Incarnation)
+		}
+		return out
+	}
+	t.Run("a terminated workflow takes ledger, sequence and verdict from the object", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).published()
+		claim := w.claim
+		claim.Stored = w.state.Stored
+		var s State
+		s.merge(claim, now)
+		if s.Stored.Sequence != 1 || s.ClusterID != "c1" || s.Health == nil || !s.Health.Healthy {
+			t.Errorf("state = %+v", s)
+		}
+		if got := Next(s, claim, now); got.Kind != Get {
+			t.Errorf("step = %+v, want a look at the instance", got)
+		}
+	})
+	t.Run("the ledger is the union of both sides", func(t *testing.T) {
+		s := State{Version: stateVersion, ClusterID: "c1", Ledger: []Record{{Entry: entry(3, time.Time{})}}, Stored: wire.ProxyStatus{Sequence: 3}}
+		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{entry(4, time.Time{})}}}, now)
+		if diff := cmp.Diff([]int64{3, 4}, incarnations(s)); diff != "" {
+			t.Errorf("incarnations (-want +got):\n%s", diff)
+		}
+		if s.Stored.Sequence != 5 {
+			t.Errorf("sequence = %d, want the larger one", s.Stored.Sequence)
+		}
+	})
+	t.Run("an attempt of a workflow that was terminated ends within one attempt from now", func(t *testing.T) {
+		var s State
+		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 1, Ledger: []wire.Entry{entry(1, now.Add(24*time.Hour))}}}, now)
+		if latest := now.Add(wire.CreateAttempt + wire.AttemptSlack + time.Second); s.Ledger[0].AttemptUntil.After(latest) {
+			t.Errorf("attemptUntil = %s, want at most %s", s.Ledger[0].AttemptUntil, latest)
+		}
+	})
+	t.Run("the first claim decides the cluster", func(t *testing.T) {
+		s := State{Version: stateVersion, ClusterID: "c1"}
+		s.merge(wire.Claim{ClusterID: "c2", Stored: wire.ProxyStatus{Sequence: 9}}, now)
+		if s.ClusterID != "c1" || s.Stored.Sequence != 0 {
+			t.Errorf("state = %+v, want nothing of another cluster", s)
+		}
+	})
+	t.Run("new inputs free the trouble of old ones", func(t *testing.T) {
+		s := State{Version: stateVersion, ClusterID: "c1", Trouble: &Trouble{Type: wire.FailurePermanent}, Stored: wire.ProxyStatus{ObservedInputs: "in1"}}
+		s.merge(wire.Claim{ClusterID: "c1", Inputs: "in2"}, now)
+		if s.Trouble != nil {
+			t.Errorf("trouble = %+v", s.Trouble)
+		}
+	})
+}
+
+func TestHeed(t *testing.T) {
+	base := func() State {
+		w := aProxy().having(wire.StateRunning).healthy(true)
+		w.state.Health.Epoch = 5
+		return w.state
+	}
+	tests := []struct {
+		name        string
+		h           wire.Health
+		want        bool // the verdict is taken in
+		wantToCheck bool
+	}{
+		{"a verdict on the newest instance counts", wire.Health{Incarnation: 1, Epoch: 5, Healthy: true}, true, false},
+		{"a bad verdict asks for a look", wire.Health{Incarnation: 1, Epoch: 5}, true, true},
+		{"a verdict on another incarnation is old news", wire.Health{Incarnation: 2, Epoch: 5}, false, false},
+		{"a verdict of an older engine is old news", wire.Health{Incarnation: 1, Epoch: 4}, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := base()
+			before := *s.Health
+			s.heed(tt.h)
+			if taken := *s.Health != before; taken != tt.want || s.Look != tt.wantToCheck {
+				t.Errorf("taken %v, look %v; want %v, %v", taken, s.Look, tt.want, tt.wantToCheck)
+			}
+		})
+	}
+}
