@@ -1,0 +1,256 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/activities/provider/process"
+	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/life"
+	"example.com/fairlead/activities/provider/providertest"
+	"example.com/fairlead/api/crawl/secrets"
+)
+
+// The arguments that make this test program a proxy; a stubborn one ignores SIGTERM.
+const (
+	asProxy         = "proxy"
+	asStubbornProxy = "stubborn-proxy"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == asProxy || os.Args[1] == asStubbornProxy) {
+		os.Exit(runProxy(os.Args[1], os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func runProxy(as string, args []string) int {
+	ctx := context.Background()
+	if as == asStubbornProxy {
+		signal.Ignore(syscall.SIGTERM)
+	} else {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM)
+		defer stop()
+	}
+	var o forward.Options
+	fs := pflag.NewFlagSet(as, pflag.ContinueOnError)
+	o.AddFlags(fs)
+	o.Out = os.Stderr
+	err := fs.Parse(args)
+	if err == nil {
+		err = forward.Run(ctx, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		return 3
+	}
+	return 0
+}
+
+// backend is a state directory of one test.
+type backend struct {
+	t       *testing.T
+	options process.Options
+}
+
+func newBackend(t *testing.T) *backend {
+	b := &backend{t: t, options: process.Options{
+		Settings:  process.Settings{StateDir: filepath.Join(t.TempDir(), "state")},
+		ClusterID: providertest.Cluster,
+		Command:   []string{os.Args[0], asProxy},
+	}}
+	t.Cleanup(b.endAll)
+	return b
+}
+
+func (b *backend) open(change ...func(*process.Options)) *process.Provider {
+	b.t.Helper()
+	o := b.options
+	for _, c := range change {
+		c(&o)
+	}
+	p, err := process.New(o)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+// endAll deletes what a test left, so that no process outlives the tests.
+func (b *backend) endAll() {
+	for _, path := range b.glob("*/life-*") {
+		if s, err := life.Look(path); err == nil && s.PID != 0 {
+			if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
+				b.t.Errorf("kill process %d: %v", s.PID, err)
+			}
+		}
+	}
+}
+
+func (b *backend) glob(pattern string) []string {
+	b.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(b.options.StateDir, pattern))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return paths
+}
+
+// pid of the only process.
+func (b *backend) pid() int {
+	b.t.Helper()
+	paths := b.glob("*/life-*")
+	if len(paths) != 1 {
+		b.t.Fatalf("the lock files are %v", paths)
+	}
+	s, err := life.Look(paths[0])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s.PID
+}
+
+// kill ends the only process and waits until it is dead.
+func (b *backend) kill() {
+	b.t.Helper()
+	if err := syscall.Kill(b.pid(), syscall.SIGKILL); err != nil {
+		b.t.Fatal(err)
+	}
+	eventually(b.t, "the process is dead", func() bool { return b.pid() == 0 })
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never happened: %s", what)
+		}
+	}
+}
+
+func request(uid string) provider.Request {
+	return providertest.Harness{}.Request(providertest.Cluster, uid)
+}
+
+func create(t *testing.T, p provider.Provider, req provider.Request) provider.Instance {
+	t.Helper()
+	inst, err := p.Create(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+func get(t *testing.T, p provider.Provider, req provider.Request) provider.Instance {
+	t.Helper()
+	inst, err := p.Get(t.Context(), req.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inst
+}
+
+func TestContract(t *testing.T) {
+	providertest.Run(t, func(t *testing.T) providertest.Harness {
+		b := newBackend(t)
+		return providertest.Harness{New: func(clusterID string) provider.Provider {
+			return b.open(func(o *process.Options) { o.ClusterID = clusterID })
+		}}
+	})
+}
+
+// through asks target through the instance.
+func through(t *testing.T, inst provider.Instance, user *url.Userinfo, target string) (int, string) {
+	t.Helper()
+	proxy := &url.URL{Scheme: "http", User: user, Host: net.JoinHostPort(inst.Host, fmt.Sprint(inst.Port))}
+	c := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), DisableKeepAlives: true}}
+	resp, err := c.Get(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+func echo(t *testing.T) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, _ := net.SplitHostPort(r.RemoteAddr)
+		_, _ = io.WriteString(w, host)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestEachInstanceHasItsOwnExitAddress(t *testing.T) {
+	p, target := newBackend(t).open(), echo(t)
+	a, b := create(t, p, request("a")), create(t, p, request("b"))
+	for _, inst := range []provider.Instance{a, b} {
+		if status, body := through(t, inst, nil, target); status != http.StatusOK || body != inst.Host {
+			t.Errorf("through %s the target answered %d %q", inst.Host, status, body)
+		}
+	}
+	if a.Host == b.Host {
+		t.Errorf("both instances have the address %s", a.Host)
+	}
+}
+
+func TestCredentialsReachTheProcessByAFileOnly(t *testing.T) {
+	b := newBackend(t)
+	req := request("a")
+	req.Credentials = &secrets.Credentials{Username: "crawler", Password: "canary"}
+	inst := create(t, b.open(), req)
+	target := echo(t)
+	if status, _ := through(t, inst, nil, target); status != http.StatusProxyAuthRequired {
+		t.Errorf("without credentials the proxy answered %d", status)
+	}
+	if status, body := through(t, inst, url.UserPassword("crawler", "canary"), target); status != http.StatusOK || body != inst.Host {
+		t.Errorf("with credentials the proxy answered %d %q", status, body)
+	}
+	for _, name := range []string{"cmdline", "environ"} {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", b.pid(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(data), "canary") {
+			t.Errorf("%s of the process tells the password: %q", name, data)
+		}
+	}
+	for _, path := range b.glob("*/*") {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+	}
+}
+
+func TestUnusableCredentialsArePermanent(t *testing.T) {
+	req := request("a")
+	req.Credentials = &secrets.Credentials{Username: "crawler", Password: "canary\n"}
+	if _, err := newBackend(t).open().Create(t.Context(), req); !errors.Is(err, provider.ErrPermanent) || strings.Contains(err.Error(), "canary") {
+		t.Errorf("create: %v", err)
+	}
+}
