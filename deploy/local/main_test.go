@@ -19,7 +19,8 @@ const (
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(envOptions); text != "" {
-		os.Exit(runStack(text))
+		fmt.Fprintln(os.Stderr, runStack(text))
+		os.Exit(1)
 	}
 	os.Exit(localtest.Main(m))
 }
@@ -43,21 +44,20 @@ type wireOptions struct {
 	NodeSubnet       int
 }
 
-func runStack(text string) int {
+// runStack runs a stack until it is killed.
+func runStack(text string) error {
 	var w wireOptions
 	if err := json.Unmarshal([]byte(text), &w); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
 	_, err := local.Start(context.Background(), local.Options{
 		StateDir: w.StateDir, BinDir: w.BinDir, Ports: w.Ports, Node: w.Node, NodeSubnet: w.NodeSubnet,
 	})
-	if err == nil {
-		err = os.WriteFile(os.Getenv(envReady), nil, 0o600)
-	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
-	select {} // until it is killed
+	if err := os.WriteFile(os.Getenv(envReady), nil, 0o600); err != nil { // #nosec G703 -- a path of the test
+		return err
+	}
+	select {}
 }

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"example.com/fairlead/deploy/local"
+	"example.com/fairlead/deploy/local/localtest"
 )
 
 const squidConf = `http_port 3128
@@ -37,6 +38,7 @@ visible_hostname squid
 `
 
 func TestPodProxiesARequestAndNothingIsLeft(t *testing.T) {
+	localtest.Alone(t)
 	before := machine(t)
 	o := options(t)
 	o.Node, o.NodeSubnet, o.Ports.Kubernetes = true, 77, 6443
@@ -51,6 +53,7 @@ func TestPodProxiesARequestAndNothingIsLeft(t *testing.T) {
 }
 
 func TestPodComesBackAfterEverythingWasKilled(t *testing.T) {
+	localtest.Alone(t)
 	before := machine(t)
 	o := options(t)
 	o.Node, o.NodeSubnet, o.Ports.Kubernetes = true, 78, 6443

@@ -3,6 +3,7 @@ package child_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,18 +34,20 @@ const stubborn = `trap '' TERM; echo deaf; while :; do sleep 0.05; done`
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(envDir); dir != "" {
-		os.Exit(parent(dir, os.Getenv(envScript)))
+		fmt.Fprintln(os.Stderr, parent(dir, os.Getenv(envScript)))
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
-func parent(dir, script string) int {
+// parent starts a child and waits to be killed.
+func parent(dir, script string) error {
 	g, err := child.NewGroup(dir)
 	if err != nil {
-		return 1
+		return err
 	}
 	if _, err := g.Start(shell("orphan", script)); err != nil {
-		return 1
+		return err
 	}
 	select {}
 }
@@ -202,7 +205,7 @@ func TestMissingProgramIsNamed(t *testing.T) {
 // child's log, kills that process and gives the child's pid.
 func killParent(t *testing.T, dir, script, line string) int {
 	t.Helper()
-	cmd := exec.Command(os.Args[0]) // #nosec G204 -- this very program
+	cmd := exec.Command(os.Args[0]) // #nosec G204 G702 -- this very program
 	cmd.Env = append(os.Environ(), envDir+"="+dir, envScript+"="+script)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

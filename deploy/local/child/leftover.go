@@ -124,7 +124,7 @@ func identify(pid int) (record, error) {
 func writeRecord(path string, pid int) error {
 	rec, err := identify(pid)
 	if err != nil {
-		return nil //nolint:nilerr // its end is reported by whoever waits for it
+		return nil //nolint:nilerr // whoever waits for it reports its end
 	}
 	data, err := json.Marshal(rec)
 	if err != nil {

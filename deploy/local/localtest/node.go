@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/child"
 	"example.com/fairlead/deploy/local/controlplane"
@@ -30,6 +32,11 @@ func Node(t testing.TB) *local.Cluster {
 }
 
 func (e *environment) startNode(bin string) (*local.Cluster, error) {
+	unlock, err := lockNodes(unix.LOCK_SH)
+	if err != nil {
+		return nil, err
+	}
+	e.onStop(func(context.Context) error { return unlock() })
 	subnet, dir, err := e.reserveSubnet()
 	if err != nil {
 		return nil, err
@@ -53,6 +60,34 @@ func (e *environment) startNode(bin string) (*local.Cluster, error) {
 		return errors.Join(group.Stop(ctx), c.Close(context.WithoutCancel(ctx)), os.RemoveAll(dir))
 	})
 	return c, err
+}
+
+// Alone waits until no other test program has a node, and keeps it so until the
+// test ends: for tests that look at what a node leaves on the machine.
+func Alone(t testing.TB) {
+	t.Helper()
+	unlock, err := lockNodes(unix.LOCK_EX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unlock(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lockNodes takes the lock that test programs with nodes share. It is on a
+// directory that is always there, so that no lock file is left behind.
+func lockNodes(how int) (unlock func() error, err error) {
+	dir, err := os.Open(os.TempDir())
+	if err != nil {
+		return nil, fmt.Errorf("lock the nodes of tests: %w", err)
+	}
+	if err := unix.Flock(int(dir.Fd()), how); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the nodes of tests: %w", err), dir.Close())
+	}
+	return dir.Close, nil
 }
 
 // reserveSubnet finds addresses that no other test program uses. Each has a fixed

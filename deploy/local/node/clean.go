@@ -28,7 +28,7 @@ func (n *Node) clean(ctx context.Context) error {
 	if err := n.endProcesses(ctx); err != nil {
 		return err
 	}
-	errs := []error{n.removeCgroups(ctx), n.removeNetwork(ctx), n.restoreMachine()}
+	errs := []error{n.removeCgroups(ctx), n.leave(func() error { return n.removeNetwork(ctx) })}
 	for _, dir := range runtimeDirs {
 		errs = append(errs, os.RemoveAll(filepath.Join(n.dir, dir)))
 	}

@@ -22,7 +22,7 @@ var kernelSettings = []string{
 	"vm/panic_on_oom",
 }
 
-// machine is how the machine was before the node.
+// machine is how the machine was before its first node.
 type machine struct {
 	Settings map[string]string `json:"settings"`
 	// MadeDirs did not exist: mount points of privateDirs.
@@ -32,10 +32,8 @@ type machine struct {
 	NamespaceMount bool `json:"namespaceMount"`
 }
 
-func (n *Node) machineFile() string { return filepath.Join(n.dir, "machine.json") }
-
 // noteMachine writes down how the machine is, then makes the mount points.
-func (n *Node) noteMachine() error {
+func noteMachine() error {
 	m := machine{Settings: map[string]string{}}
 	for _, name := range kernelSettings {
 		value, err := os.ReadFile(settingFile(name))
@@ -60,7 +58,7 @@ func (n *Node) noteMachine() error {
 	if err != nil {
 		return fmt.Errorf("note the machine's settings: %w", err)
 	}
-	if err := os.WriteFile(n.machineFile(), data, 0o600); err != nil {
+	if err := os.WriteFile(machineFile, data, 0o600); err != nil {
 		return fmt.Errorf("note the machine's settings: %w", err)
 	}
 	for _, dir := range m.MadeDirs {
@@ -72,8 +70,8 @@ func (n *Node) noteMachine() error {
 }
 
 // restoreMachine undoes noteMachine and what kubelet set.
-func (n *Node) restoreMachine() error {
-	data, err := os.ReadFile(n.machineFile())
+func restoreMachine() error {
+	data, err := os.ReadFile(machineFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -82,7 +80,7 @@ func (n *Node) restoreMachine() error {
 	}
 	var m machine
 	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("read the machine's former settings: %s is damaged, remove it: %w", n.machineFile(), err)
+		return fmt.Errorf("read the machine's former settings: %s is damaged, remove it: %w", machineFile, err)
 	}
 	for name, value := range m.Settings {
 		if err := restoreSetting(name, value); err != nil {
@@ -93,15 +91,10 @@ func (n *Node) restoreMachine() error {
 		// A directory that somebody uses by now stays.
 		_ = os.Remove(dir)
 	}
-	if !m.NamespaceMount {
-		if err := unmountNamespaceDir(); err != nil {
-			return err
-		}
+	if m.NamespaceMount {
+		return nil
 	}
-	if err := os.Remove(n.machineFile()); err != nil {
-		return fmt.Errorf("forget the machine's former settings: %w", err)
-	}
-	return nil
+	return unmountNamespaceDir()
 }
 
 // unmountNamespaceDir undoes what iproute2 did, unless others have namespaces

@@ -44,7 +44,7 @@ func (n *Node) Listen(port int) (net.Listener, error) {
 	err := n.inside(func() error {
 		var err error
 		l, err = net.Listen("tcp", net.JoinHostPort(n.Address(), strconv.Itoa(port)))
-		return err //nolint:wrapcheck // wrapped below, once
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listen in the node's network: %w", err)

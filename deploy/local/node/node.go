@@ -94,18 +94,15 @@ func find(o Options) (*Node, error) {
 	return &Node{options: o, dir: filepath.Join(dir, "node"), name: "fairlead" + hex.EncodeToString(sum[:3])}, nil
 }
 
-// prepare changes the machine, after noting how it was.
+// prepare makes what the machine must have before anything runs.
 func (n *Node) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("make the node's directory: %w", err)
 	}
-	if err := n.noteMachine(); err != nil {
-		return err
-	}
 	if err := n.makeCgroups(); err != nil {
 		return err
 	}
-	return n.makeNetwork(ctx)
+	return n.join(func() error { return n.makeNetwork(ctx) })
 }
 
 // StartRuntime runs containerd and loads the images.

@@ -35,7 +35,7 @@ func FindHolder(address string) (*Holder, error) {
 		}
 	}
 	if len(inodes) == 0 {
-		return nil, nil //nolint:nilnil // nobody to name is an answer
+		return nil, nil
 	}
 	return ownerOf(inodes)
 }
@@ -112,7 +112,7 @@ func ownerOf(inodes map[string]bool) (*Holder, error) {
 		}
 		return &Holder{PID: pid, Command: commandOf(pid)}, nil
 	}
-	return nil, nil //nolint:nilnil // nobody to name is an answer
+	return nil, nil
 }
 
 // commandOf gives the command line of a process, cut to a readable length.
