@@ -10,12 +10,12 @@ import (
 )
 
 // newLogger sends the server's log to standard error.
-func newLogger(o Options) log.Logger {
-	options := &slog.HandlerOptions{Level: o.LogLevel}
+func newLogger(o options) log.Logger {
+	handler := &slog.HandlerOptions{Level: o.LogLevel}
 	if o.LogJSON {
-		return logger{slog.New(slog.NewJSONHandler(os.Stderr, options))}
+		return logger{slog.New(slog.NewJSONHandler(os.Stderr, handler))}
 	}
-	return logger{slog.New(slog.NewTextHandler(os.Stderr, options))}
+	return logger{slog.New(slog.NewTextHandler(os.Stderr, handler))}
 }
 
 type logger struct{ log *slog.Logger }

@@ -5,25 +5,24 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"example.com/fairlead/temporal/devserver/stop"
 )
 
 func main() {
-	// From the first moment on, so that a stop during start-up is no failure.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	options, err := parse(os.Args[1:], os.Stderr)
+	ctx := stop.Context()
+	options, err := parse(os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		writeUsage(os.Stdout)
 		return
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "temporal-devserver:", err)
+		fmt.Fprintln(os.Stderr, "temporal-devserver --help lists the flags")
 		os.Exit(2)
 	}
 	if err := run(ctx, options); err != nil {

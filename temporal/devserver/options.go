@@ -1,31 +1,25 @@
 package main
 
 import (
-	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"strings"
+	"slices"
+	"strconv"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-const usage = `temporal-devserver runs Temporal and its Web UI in one process.
+const (
+	defaultNamespace = "default"
+	// uiPortOffset is what `temporal server start-dev` adds.
+	uiPortOffset = 1000
+)
 
-  temporal-devserver --db-filename temporal.db --ui-port 8233
-  temporal-devserver --headless --search-attribute Phase=Keyword
-
-It takes the flags of "temporal server start-dev", so that the SDKs' test suites
-can start it.
-
-Flags:
-`
-
-// Options are the command line.
-type Options struct {
+// options are the command line.
+type options struct {
 	IP               string
 	Port             int
 	UIIP             string
@@ -42,132 +36,106 @@ type Options struct {
 	ReadyFile        string
 }
 
-// parse reads the command line; help goes to out.
-func parse(args []string, out io.Writer) (Options, error) {
-	o := Options{
+func defaults() options {
+	return options{
+		IP:               loopback,
+		Port:             7233,
+		Namespaces:       []string{defaultNamespace},
+		Retention:        72 * time.Hour,
 		SearchAttributes: map[string]enumspb.IndexedValueType{},
 		DynamicConfig:    tuned(),
 		Pragmas:          map[string]string{},
 		LogLevel:         slog.LevelError,
 	}
-	for _, word := range []string{"server", "start-dev"} { // as the SDKs call it
-		if len(args) > 0 && args[0] == word {
-			args = args[1:]
-		}
-	}
-	f := flag.NewFlagSet("temporal-devserver", flag.ContinueOnError)
-	f.SetOutput(out)
-	f.Usage = func() {
-		_, _ = io.WriteString(out, usage)
-		f.PrintDefaults()
-	}
-	f.StringVar(&o.IP, "ip", "127.0.0.1", "`address` to serve gRPC on")
-	f.IntVar(&o.Port, "port", 7233, "`port` to serve gRPC on")
-	f.StringVar(&o.UIIP, "ui-ip", "", "`address` to serve the Web UI on (default: that of --ip)")
-	f.IntVar(&o.UIPort, "ui-port", 0, "`port` to serve the Web UI on (default: --port + 1000)")
-	f.BoolVar(&o.Headless, "headless", false, "no Web UI")
-	f.StringVar(&o.DBFilename, "db-filename", "", "SQLite `file` to keep everything in (default: in memory)")
-	f.Func("namespace", "`name` of a namespace to have; may be repeated, default is always there", func(s string) error {
-		o.Namespaces = append(o.Namespaces, s)
-		return nil
-	})
-	f.DurationVar(&o.Retention, "retention", 72*time.Hour, "how long closed workflows are kept in new namespaces")
-	f.Func("search-attribute", "`Name=Type` of a search attribute to have; may be repeated", o.addSearchAttribute)
-	f.Func("dynamic-config-value", "`key=JSON` of a dynamic configuration value; may be repeated", o.addDynamicConfig)
-	f.Func("sqlite-pragma", "`name=value` of a SQLite pragma; may be repeated (default with a file: journal_mode=WAL synchronous=NORMAL)", o.addPragma)
-	f.Func("log-level", "debug, info, warn, error or never (default error)", o.setLogLevel)
-	f.Func("log-format", "text or json (default text)", func(s string) error {
-		o.LogJSON = s == "json"
-		return nil
-	})
-	f.StringVar(&o.ReadyFile, "ready-file", "", "`file` to write when everything answers")
-	if err := f.Parse(args); err != nil {
-		return Options{}, err
-	}
-	if f.NArg() > 0 {
-		return Options{}, fmt.Errorf("unexpected argument %q: see --help", f.Arg(0))
-	}
-	return o.complete()
 }
 
-func (o Options) complete() (Options, error) {
-	if net.ParseIP(o.IP) == nil {
-		return Options{}, fmt.Errorf("--ip %q is not an IP address", o.IP)
-	}
-	if o.UIIP == "" {
-		o.UIIP = o.IP
-	}
-	if o.UIPort == 0 {
-		o.UIPort = o.Port + 1000
-	}
-	if o.DBFilename != "" && len(o.Pragmas) == 0 {
-		o.Pragmas = map[string]string{"journal_mode": "WAL", "synchronous": "NORMAL"}
-	}
-	namespaces := []string{"default"}
-	for _, n := range o.Namespaces {
-		if n != "default" {
-			namespaces = append(namespaces, n)
-		}
-	}
-	o.Namespaces = namespaces
-	return o, nil
-}
-
-// tuned lets the task processors poll without the wait of 50 ms that the default
-// rate means for a single shard.
+// tuned is the dynamic configuration that --dynamic-config-value starts from.
 func tuned() map[string]any {
-	values := map[string]any{}
+	values := map[string]any{
+		"frontend.enableServerVersionCheck": false, // it calls home
+	}
+	// The default rate is 20 a shard, and there is one shard: every task would wait
+	// in steps of 50 ms.
 	for _, queue := range []string{"transfer", "timer", "visibility", "outbound"} {
 		values["history."+queue+"ProcessorMaxPollRPS"] = 2000
 	}
 	return values
 }
 
-func (o *Options) addSearchAttribute(s string) error {
-	name, kind, ok := strings.Cut(s, "=")
-	if !ok || name == "" {
-		return fmt.Errorf("want Name=Type")
+// complete fills in what depends on other flags, and refuses what cannot work.
+func (o options) complete() (options, error) {
+	if o.IP == "localhost" {
+		o.IP = loopback // the SDKs pass on what their callers say
 	}
-	t, err := enumspb.IndexedValueTypeFromString(kind)
-	if err != nil {
-		return fmt.Errorf("type %q is none of Text, Keyword, Int, Double, Bool, Datetime, KeywordList", kind)
+	if o.UIIP == "" {
+		o.UIIP = o.IP
 	}
-	o.SearchAttributes[name] = t
+	if o.UIPort == 0 {
+		o.UIPort = o.Port + uiPortOffset
+	}
+	if o.DBFilename != "" {
+		// SQLite's own defaults are three times slower.
+		for name, value := range map[string]string{"journal_mode": "WAL", "synchronous": "NORMAL"} {
+			if _, given := o.Pragmas[name]; !given {
+				o.Pragmas[name] = value
+			}
+		}
+	}
+	return o, o.validate()
+}
+
+func (o options) validate() error {
+	errs := []error{validIP("--ip", o.IP), validPort("--port", o.Port)}
+	if !o.Headless {
+		errs = append(errs, validIP("--ui-ip", o.UIIP), validPort("--ui-port", o.UIPort))
+		if o.UIPort == o.Port && o.UIIP == o.IP {
+			errs = append(errs, errors.New("--ui-port must differ from --port"))
+		}
+	}
+	if o.Retention <= 0 {
+		errs = append(errs, fmt.Errorf("--retention %s is not positive", o.Retention))
+	}
+	return errors.Join(errs...)
+}
+
+func validIP(flag, ip string) error {
+	if net.ParseIP(ip) == nil {
+		return fmt.Errorf("%s %q is not an IP address", flag, ip)
+	}
 	return nil
 }
 
-func (o *Options) addDynamicConfig(s string) error {
-	key, value, ok := strings.Cut(s, "=")
-	if !ok || key == "" {
-		return fmt.Errorf("want key=JSON")
+func validPort(flag string, port int) error {
+	if port < 1 || port > 65535 {
+		return fmt.Errorf("%s %d is not between 1 and 65535", flag, port)
 	}
-	var v any
-	if err := json.Unmarshal([]byte(value), &v); err != nil {
-		return fmt.Errorf("value of %s is not JSON: %w", key, err)
-	}
-	o.DynamicConfig[key] = v
 	return nil
 }
 
-func (o *Options) addPragma(s string) error {
-	name, value, ok := strings.Cut(s, "=")
-	if !ok || name == "" {
-		return fmt.Errorf("want name=value")
+func (o *options) addNamespace(name string) error {
+	if name == "" {
+		return errors.New("want a name")
 	}
-	o.Pragmas[name] = value
+	if !slices.Contains(o.Namespaces, name) {
+		o.Namespaces = append(o.Namespaces, name)
+	}
 	return nil
 }
 
-// never is a level above all that are logged.
-const never = slog.Level(100)
+// address is where clients, the UI among them, reach the frontend.
+func (o options) address() string {
+	return net.JoinHostPort(reachable(o.IP), strconv.Itoa(o.Port))
+}
 
-func (o *Options) setLogLevel(s string) error {
-	if s == "never" {
-		o.LogLevel = never
-		return nil
+// uiAddress is where the Web UI is reached.
+func (o options) uiAddress() string {
+	return net.JoinHostPort(reachable(o.UIIP), strconv.Itoa(o.UIPort))
+}
+
+// reachable is an address that can be called, for one that is listened on.
+func reachable(ip string) string {
+	if net.ParseIP(ip).IsUnspecified() {
+		return loopback
 	}
-	if err := o.LogLevel.UnmarshalText([]byte(s)); err != nil {
-		return fmt.Errorf("want debug, info, warn, error or never")
-	}
-	return nil
+	return ip
 }
