@@ -104,7 +104,7 @@ func configMaps(t *testing.T, s *local.Stack) interface {
 func startElsewhere(t *testing.T, o local.Options) *exec.Cmd {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready")
-	cmd := exec.Command(os.Args[0], "-test.run=^$") // not of the test's context: it is killed by the test
+	cmd := exec.Command(os.Args[0], "-test.run=^$") // #nosec G204 -- this very program; not of the test's context: it is killed by the test
 	cmd.Env = append(os.Environ(), elsewhere(o, ready)...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {

@@ -108,7 +108,7 @@ func TestStopEndsTheLastStartedFirst(t *testing.T) {
 	if err := g.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(order)
+	got, err := os.ReadFile(order) // #nosec G304 -- a path of the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func killParent(t *testing.T, dir, script, line string) int {
 	waitForLog(t, dir, "orphan", line)
 	var pid int
 	eventually(t, func() bool {
-		data, err := os.ReadFile(filepath.Join(dir, "run", "orphan.json"))
+		data, err := os.ReadFile(filepath.Join(dir, "run", "orphan.json")) // #nosec G304 -- a path of the test
 		if err != nil {
 			return false
 		}
@@ -242,7 +242,7 @@ func alive(pid int) bool {
 func waitForLog(t *testing.T, dir, name, line string) {
 	t.Helper()
 	eventually(t, func() bool {
-		data, err := os.ReadFile(filepath.Join(dir, "log", name+".log"))
+		data, err := os.ReadFile(filepath.Join(dir, "log", name+".log")) // #nosec G304 -- a path of the test
 		return err == nil && strings.Contains(string(data), line)
 	})
 }
