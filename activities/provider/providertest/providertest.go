@@ -76,7 +76,7 @@ func (h Harness) create(t *testing.T, p provider.Provider, req provider.Request)
 	if h.Settle != nil {
 		h.Settle(t, req.ID)
 	}
-	eventually(t, "the instance runs", func() bool {
+	Eventually(t, "the instance runs", func() bool {
 		inst = get(t, p, req.ID)
 		return inst.State == provider.Running
 	})
@@ -92,7 +92,7 @@ func get(t *testing.T, p provider.Provider, id provider.ID) provider.Instance {
 	return inst
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
+func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(deadline); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -104,7 +104,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // remove deletes an instance and waits until it is gone.
 func remove(t *testing.T, p provider.Provider, id provider.ID) {
 	t.Helper()
-	eventually(t, "the instance is gone", func() bool {
+	Eventually(t, "the instance is gone", func() bool {
 		if err := p.Delete(t.Context(), id); err != nil {
 			t.Fatalf("delete: %v", err)
 		}
