@@ -320,7 +320,7 @@ func TestRefusalsHaveTheirClass(t *testing.T) {
 	t.Run("a namespace that is not there yet is transient", func(t *testing.T) {
 		req := b.request("nowhere")
 		req.Place = "nowhere"
-		if _, err := b.open(providertest.Cluster).Create(t.Context(), req); provider.Class(err) != provider.ErrTransient { //nolint:errorlint // Class returns the sentinel itself
+		if _, err := b.open(providertest.Cluster).Create(t.Context(), req); !errors.Is(provider.Class(err), provider.ErrTransient) {
 			t.Error(err)
 		}
 	})
@@ -369,7 +369,7 @@ func TestRefusalsHaveTheirClass(t *testing.T) {
 		if err := going.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: going.namespace}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := going.open(providertest.Cluster).Create(t.Context(), going.request("a")); provider.Class(err) != provider.ErrTransient { //nolint:errorlint // Class returns the sentinel itself
+		if _, err := going.open(providertest.Cluster).Create(t.Context(), going.request("a")); !errors.Is(provider.Class(err), provider.ErrTransient) {
 			t.Error(err)
 		}
 	})

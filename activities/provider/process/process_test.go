@@ -34,8 +34,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == asProxy || os.Args[1] == asStubbornProxy) {
-		os.Exit(runProxy(os.Args[1], os.Args[2:]))
+	if len(os.Args) > 1 {
+		switch as := os.Args[1]; as {
+		case asProxy, asStubbornProxy:
+			os.Exit(runProxy(as, os.Args[2:]))
+		case asCreator, asDeleter:
+			os.Exit(runCall(as, os.Args[2]))
+		}
 	}
 	os.Exit(m.Run())
 }
