@@ -26,7 +26,7 @@ func Hash(uid string, spec *crawl.ProxySpec, userData []byte, cred *secrets.Cred
 		Kubernetes *crawl.KubernetesSettings
 		GCP        *crawl.GCPSettings
 		KVM        *crawl.KVMSettings
-		Secret     string
+		Sealed     string
 	}{Port: spec.Port, Kubernetes: spec.Kubernetes}
 	if spec.GCP != nil {
 		gcp := *spec.GCP
@@ -43,7 +43,7 @@ func Hash(uid string, spec *crawl.ProxySpec, userData []byte, cred *secrets.Cred
 		if err != nil {
 			return "", err
 		}
-		shape.Secret = secret
+		shape.Sealed = secret
 	}
 	data, err := json.Marshal(shape)
 	if err != nil {

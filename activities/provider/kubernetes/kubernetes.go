@@ -18,6 +18,9 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;create;update;delete
+
 // Type is the type of this provider in the providers file.
 const Type = "kubernetes"
 

@@ -30,7 +30,7 @@ const (
 type child struct {
 	dir    string
 	life   string
-	exited <-chan error // nil when another program started it
+	exited <-chan string // how it ended; nil when another program started it
 }
 
 // start runs the process of r and waits until it listens.
@@ -53,9 +53,9 @@ func (p *Provider) start(ctx context.Context, dir string, r *record) error {
 	if err != nil {
 		return err
 	}
-	exited := make(chan error, 1)
+	exited := make(chan string, 1)
 	// Reaps the process. It outlives this call and, if the process does, this program.
-	go func() { exited <- cmd.Wait() }()
+	go func() { exited <- exitStatus(cmd.Wait()) }()
 	c.exited = exited
 	err = c.waitListening(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -115,12 +115,12 @@ func (c *child) waitListening(ctx context.Context) error {
 			return c.diedError("its process died before it listened")
 		}
 		select {
-		case err := <-c.exited:
+		case how := <-c.exited:
 			c.exited = nil
 			if s, lookErr := life.Look(c.life); lookErr == nil && s.PID != 0 {
 				continue // another process has the instance
 			}
-			return c.diedError("its process died at once (" + exitStatus(err) + ")")
+			return c.diedError("its process died at once (" + how + ")")
 		case <-timeout.C:
 			return c.diedError("its process does not listen after " + startTimeout.String())
 		case <-ctx.Done():

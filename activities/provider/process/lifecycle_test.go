@@ -173,9 +173,7 @@ func TestDeleteEndsAProcessWhateverIsLeftOfItsDirectory(t *testing.T) {
 			if err := p.Delete(t.Context(), req.ID); err != nil {
 				t.Fatal(err)
 			}
-			if !ended(pid) {
-				t.Errorf("process %d goes on", pid)
-			}
+			eventually(t, "the process has ended", func() bool { return ended(pid) })
 			if left := b.glob("[^.]*"); len(left) != 0 {
 				t.Errorf("the state directory holds %v", left)
 			}
@@ -191,7 +189,5 @@ func TestDeleteKillsAProcessThatIgnoresSIGTERM(t *testing.T) {
 	if err := p.Delete(t.Context(), req.ID); err != nil {
 		t.Fatal(err)
 	}
-	if !ended(pid) {
-		t.Errorf("process %d goes on", pid)
-	}
+	eventually(t, "the process has ended", func() bool { return ended(pid) })
 }

@@ -92,6 +92,7 @@ func get(t *testing.T, p provider.Provider, id provider.ID) provider.Instance {
 	return inst
 }
 
+// Eventually waits until ok, and fails t when that takes too long.
 func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(deadline); !ok(); time.Sleep(10 * time.Millisecond) {

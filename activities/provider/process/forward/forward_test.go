@@ -79,7 +79,9 @@ func start(t *testing.T, o forward.Options) *running {
 	}
 	t.Cleanup(func() {
 		cancel()
-		<-r.done
+		if err := <-r.done; err != nil {
+			t.Errorf("the proxy ended with %v", err)
+		}
 	})
 	return r
 }

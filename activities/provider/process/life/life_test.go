@@ -27,21 +27,23 @@ func TestMain(m *testing.M) {
 func live(path string) int {
 	l, err := life.Begin(path)
 	if err != nil {
-		fmt.Println(err)
+		say(err.Error())
 		return 3
 	}
 	defer func() { _ = l.End() }()
-	fmt.Println("alive")
+	say("alive")
 	in := bufio.NewScanner(os.Stdin)
 	in.Scan()
 	if err := l.Listening(); err != nil {
-		fmt.Println(err)
+		say(err.Error())
 		return 4
 	}
-	fmt.Println("listening")
+	say("listening")
 	in.Scan()
 	return 0
 }
+
+func say(line string) { _, _ = fmt.Fprintln(os.Stdout, line) } // a test that hears nothing fails
 
 // process is a living test program.
 type process struct {
