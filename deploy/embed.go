@@ -3,8 +3,8 @@ package deploy
 
 import "embed"
 
-// Files has the definitions of Fairlead's kinds in crds, and in examples objects
+// Files has the definitions of kinds in crds, roles in rbac, and in examples objects
 // to try.
 //
-//go:embed crds/*.yaml examples/*.yaml
+//go:embed crds/*.yaml rbac/*.yaml examples/*.yaml
 var Files embed.FS

@@ -19,6 +19,12 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
+// +kubebuilder:rbac:groups=crawl.example.com,resources=proxies,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=crawl.example.com,resources=proxies/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=crawl.example.com,resources=proxies/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
+
 // ErrSuperseded: the caller's view of the object is old.
 var ErrSuperseded = errors.New("superseded")
 

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	temporalclient "go.temporal.io/sdk/client"
+
+	"example.com/fairlead/api/server"
+	"example.com/fairlead/deploy/local"
+	"example.com/fairlead/temporal/conn"
+)
+
+// stopTimeout is how long the local stack may take to end.
+const stopTimeout = 30 * time.Second
+
+// devOptions are the flags of `fairlead dev`.
+type devOptions struct {
+	local.Options
+	temporalNamespace string
+	providersFile     string
+	httpAddress       string
+	probeURL          string
+}
+
+func devCommand() *cobra.Command {
+	o := devOptions{}
+	o.Ports = local.DefaultPorts()
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything on this machine, in the foreground",
+		Long: `Runs a Kubernetes API, Temporal with its Web UI, an echo target, and Fairlead's
+starter, worker and api. State lives in the state directory and survives a
+restart. Ctrl-C ends everything but the proxies themselves, which the next start
+finds again.`,
+		Example: `  fairlead dev
+  fairlead dev --clean                      with an empty state
+  fairlead dev --node                       and a node, so that pods run
+  fairlead dev --http-address 127.0.0.1:9090 --temporal-ui-port 9233
+  fairlead dev --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDev(cmd.Context(), o, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.StateDir, "state-dir", ".fairlead", "`directory` for everything that outlives a run")
+	f.StringVar(&o.BinDir, "bin-dir", "", "`directory` of the programs that `make` builds (default: that of fairlead)")
+	f.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8090", "`host:port` of Fairlead's HTTP API")
+	for _, p := range o.Ports.Flags() {
+		f.IntVar(p.Value, p.Name, *p.Value, p.Usage)
+	}
+	f.BoolVar(&o.Clean, "clean", false, "remove the state of former runs first")
+	f.BoolVar(&o.Node, "node", false, "make this machine a node of the local cluster (needs root and Debian's containerd)")
+	f.IntVar(&o.NodeSubnet, local.FlagNodeSubnet, 0, "third `number` of the node's addresses 10.200.N.0/30")
+	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `file` of an existing cluster to use instead of a local one")
+	f.StringVar(&o.TemporalAddress, "temporal-address", "", "`host:port` of an existing Temporal to use instead of a local one")
+	f.StringVar(&o.temporalNamespace, "temporal-namespace", "default", "Temporal `namespace`")
+	f.StringVar(&o.providersFile, "providers", "", "providers `file` (default: providers.yaml in the state directory, which is made)")
+	f.StringVar(&o.probeURL, "default-probe-url", "", "`URL` to probe through proxies by default (default: the echo target)")
+	return cmd
+}
+
+func runDev(ctx context.Context, o devOptions, out io.Writer) error {
+	if o.BinDir == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("find the directory of the programs: %w", err)
+		}
+		o.BinDir = filepath.Dir(self)
+	}
+	var err error
+	if o.StateDir, err = filepath.Abs(o.StateDir); err != nil {
+		return fmt.Errorf("find the state directory: %w", err)
+	}
+	told := &progress{out: out, start: time.Now()}
+	o.HTTPAddress = o.httpAddress
+	o.Progress = told.say
+	o.BeforeClean = func(ctx context.Context) error { return endProxies(ctx, o.StateDir) }
+	stack, err := local.Start(ctx, o.Options)
+	if err != nil {
+		return err
+	}
+	err = o.serve(ctx, stack, told)
+	told.say("stopping")
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return errors.Join(err, stack.Stop(stop))
+}
+
+// serve runs Fairlead on the stack until ctx or a part of the stack ends.
+func (o devOptions) serve(ctx context.Context, stack *local.Stack, told *progress) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-stack.Done():
+			cancel(stack.Err())
+		}
+	}()
+	s, err := o.settings(stack)
+	if err != nil {
+		return err
+	}
+	if s.temporal, err = o.dial(ctx, stack.TemporalAddress); err != nil {
+		return err
+	}
+	defer s.temporal.Close()
+	s.api.onReady = func() { told.block(o.addresses(stack)) }
+	err = run(ctx, s, (*parts).addStarter, (*parts).addWorker, (*parts).addAPI)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+func (o devOptions) dial(ctx context.Context, address string) (temporalclient.Client, error) {
+	return conn.Dial(ctx, conn.Options{
+		Address: address, Namespace: o.temporalNamespace, Identity: fmt.Sprintf("fairlead-dev-%d", os.Getpid()), Log: slog.Default(),
+	})
+}
+
+func (o devOptions) settings(stack *local.Stack) (settings, error) {
+	s := defaultSettings()
+	s.rest = stack.RESTConfig
+	s.defaultProbeURL = o.probeURL
+	if s.defaultProbeURL == "" {
+		s.defaultProbeURL = stack.EchoURL + "/"
+	}
+	s.providersFile = o.providersFile
+	if s.providersFile == "" {
+		s.providersFile = filepath.Join(o.StateDir, "providers.yaml")
+		if err := writeDefaultProviders(s.providersFile, proxiesDir(o.StateDir)); err != nil {
+			return s, err
+		}
+	}
+	s.api.address = o.httpAddress
+	s.api.tokensFile = filepath.Join(o.StateDir, "tokens.yaml")
+	return s, server.EnsureOperatorToken(s.api.tokensFile, o.tokenFile())
+}
+
+func (o devOptions) tokenFile() string { return filepath.Join(o.StateDir, "operator.token") }
+
+func (o devOptions) addresses(stack *local.Stack) string {
+	ui := stack.UIAddress
+	if ui == "" {
+		ui = "(that of " + stack.TemporalAddress + ")"
+	}
+	return fmt.Sprintf(`
+  Kubernetes API   %s
+                   export KUBECONFIG=%s
+  Temporal         %s
+  Temporal UI      %s
+  HTTP API         http://%s
+  operator token   %s
+  echo target      %s
+
+  Try:
+    kubectl apply -f deploy/examples/proxy-process.yaml
+    kubectl wait --for=condition=Ready proxy/demo --timeout=60s
+    curl -H "Authorization: Bearer $(cat %s)" http://%s/v1/proxies
+
+  Ctrl-C ends it.
+`, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.httpAddress,
+		relative(o.tokenFile()), stack.EchoURL, relative(o.tokenFile()), o.httpAddress)
+}
+
+// relative is path as a person in the working directory would write it.
+func relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if r, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(r) {
+		return r
+	}
+	return path
+}
+
+// progress tells a person what is going on.
+type progress struct {
+	mu    sync.Mutex
+	out   io.Writer
+	start time.Time
+}
+
+func (p *progress) say(message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	// A terminal that is gone is no reason to stop.
+	_, _ = fmt.Fprintf(p.out, "%5.1fs  %s\n", time.Since(p.start).Seconds(), message)
+}
+
+func (p *progress) block(text string) {
+	p.say("Fairlead is ready")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = io.WriteString(p.out, text+"\n")
+}

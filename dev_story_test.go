@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+)
+
+// TestTour is the tour of the README.
+func TestTour(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	s.kubectl("apply", "-f", "deploy/examples/proxy-process.yaml")
+	s.kubectl("wait", "--for=condition=Ready", "proxy/demo", "--timeout=60s")
+
+	var granted struct {
+		LeaseID string
+		Proxy   struct {
+			Scheme, Host string
+			Port         int
+		}
+	}
+	if code := s.call(http.MethodPost, "/v1/leases", `{"selector":{"region":"local"},"target":"example.test","ttlSeconds":60}`, &granted); code != http.StatusCreated {
+		t.Fatalf("lease answered %d: %+v", code, granted)
+	}
+	proxy := &url.URL{Scheme: granted.Proxy.Scheme, Host: fmt.Sprintf("%s:%d", granted.Proxy.Host, granted.Proxy.Port)}
+	if got := through(t, proxy, s.echo); got != granted.Proxy.Host {
+		t.Errorf("the echo target sees %s, want the proxy's own address %s", got, granted.Proxy.Host)
+	}
+	if code := s.call(http.MethodDelete, "/v1/leases/"+granted.LeaseID, "", nil); code != http.StatusNoContent {
+		t.Errorf("release answered %d", code)
+	}
+	t.Run("the history reads as a story in the Temporal UI", func(t *testing.T) { s.readHistory(t) })
+	t.Run("a second start says what runs", func(t *testing.T) {
+		out, err := exec.Command(program, s.flags...).CombinedOutput() // #nosec G204 -- the program under test
+		if err == nil || !strings.Contains(string(out), "already running") || !strings.Contains(string(out), s.http) {
+			t.Errorf("second start: %v\n%s", err, out)
+		}
+	})
+	s.kubectl("delete", "proxy", "demo", "--timeout=60s")
+	if left := s.processes(); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+	s.stop()
+}
+
+// readHistory opens the list of workflows and the history of demo in a browser.
+// The pictures go to FAIRLEAD_SCREENSHOTS, if it is set.
+func (s *stack) readHistory(t *testing.T) {
+	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	var p crawl.Proxy
+	if err := s.client().Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "demo"}, &p); err != nil {
+		t.Fatal(err)
+	}
+	id := url.PathEscape("proxy/default/demo/" + string(p.UID))
+	browse(t, s.ui+"/namespaces/default/workflows", filepath.Join(dir, "workflows.png"), "proxy/default/demo/"+string(p.UID))
+	// The story is in the runs; a parked one has only just begun.
+	browse(t, s.ui+"/namespaces/default/workflows?query="+url.QueryEscape(`KubeName="demo" AND ExecutionStatus="ContinuedAsNew"`),
+		filepath.Join(dir, "episodes.png"), "proxy/default/demo/"+string(p.UID))
+	browse(t, s.ui+"/namespaces/default/workflows/"+id, filepath.Join(dir, "parked.png"), "Proxy")
+	browse(t, s.ui+"/namespaces/default/workflows/"+id+"/"+s.firstRun(t, string(p.UID))+"/history", filepath.Join(dir, "history.png"),
+		"ClaimProxy", "PublishStatus", "CreateInstance")
+}
+
+// browse opens a page in headless Chromium, keeps a picture of it, and checks that
+// its text has the words.
+func browse(t *testing.T, page, picture string, words ...string) {
+	t.Helper()
+	flags := []string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--user-data-dir=" + t.TempDir(), "--window-size=1400,1000",
+		"--virtual-time-budget=15000",
+	}
+	var last string
+	for range 3 { // the first page of a fresh browser is slow to fill
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		out, err := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", page)...).Output() // #nosec G204 -- a page of ours
+		cancel()
+		if err != nil {
+			t.Fatalf("open %s in chromium: %v", page, err)
+		}
+		last = string(out)
+		missing := ""
+		for _, w := range words {
+			if !strings.Contains(last, w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			if out, err := exec.CommandContext(t.Context(), "chromium", append(flags, "--screenshot="+picture, page)...).CombinedOutput(); err != nil { // #nosec G204 -- a page of ours
+				t.Fatalf("picture of %s: %v\n%s", page, err, out)
+			}
+			return
+		}
+	}
+	t.Errorf("%s does not show all of %v:\n%.2000s", page, words, last)
+}
+
+// TestKillAtAnyMoment kills everything at three moments and starts it again.
+func TestKillAtAnyMoment(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	c := s.client()
+	key := types.NamespacedName{Namespace: "default", Name: "victim"}
+	get := func() *crawl.Proxy {
+		var p crawl.Proxy
+		if err := c.Get(t.Context(), key, &p); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+		return &p
+	}
+	phaseIs := func(phases ...crawl.Phase) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("phase %v", phases), 30*time.Second, func() (bool, string) {
+			p := get()
+			for _, want := range phases {
+				if p.Status.Phase == want {
+					return true, ""
+				}
+			}
+			return false, string(p.Status.Phase)
+		})
+	}
+	converges := func(t *testing.T) {
+		t.Helper()
+		s.start()
+		c = s.client()
+		eventually(t, "Ready again", 3*time.Minute, func() (bool, string) {
+			p := get()
+			return p.Status.Phase == crawl.PhaseReady && p.Status.ObservedGeneration == p.Generation, fmt.Sprintf("%+v", p.Status)
+		})
+		if got := s.processes(); len(got) != 1 {
+			t.Errorf("processes = %v, want one", got)
+		}
+		p := get()
+		proxy := &url.URL{Scheme: "http", Host: fmt.Sprintf("%s:%d", p.Status.IP, p.Status.Port)}
+		if got := through(t, proxy, s.echo); got != p.Status.IP {
+			t.Errorf("the echo target sees %s, want %s", got, p.Status.IP)
+		}
+	}
+
+	t.Run("while the instance is created", func(t *testing.T) {
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "victim"}, Spec: crawl.ProxySpec{
+			Provider: "process", HealthCheck: &crawl.HealthCheck{Interval: &metav1.Duration{Duration: 2 * time.Second}},
+		}}
+		if err := c.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		phaseIs(crawl.PhaseProvisioning)
+		s.kill()
+		converges(t)
+	})
+	t.Run("while the instance is replaced", func(t *testing.T) {
+		p := get()
+		p.Spec.Port = 3300
+		if err := c.Update(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		phaseIs(crawl.PhaseReplacing, crawl.PhaseProvisioning)
+		s.kill()
+		converges(t)
+	})
+	t.Run("while the object is deleted", func(t *testing.T) {
+		if err := c.Delete(t.Context(), get()); err != nil {
+			t.Fatal(err)
+		}
+		s.kill()
+		s.start()
+		c = s.client()
+		eventually(t, "the object is gone", 3*time.Minute, func() (bool, string) {
+			p := get()
+			return p.Name == "", fmt.Sprintf("%+v", p.Status)
+		})
+		if left := s.processes(); len(left) > 0 {
+			t.Errorf("processes left behind: %v", left)
+		}
+	})
+}
+
+func TestNamespaceWithProxiesIsDeleted(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	c := s.client()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: fmt.Sprintf("p%d", i)}, Spec: crawl.ProxySpec{Provider: "process"}}
+		if err := c.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	external := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "external"}, Spec: crawl.ProxySpec{
+		Mode: crawl.ModeExternal, Endpoint: &crawl.Endpoint{Host: "127.0.0.1", Port: 1},
+	}}
+	if err := c.Create(t.Context(), external); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "five processes", time.Minute, func() (bool, string) { return len(s.processes()) == 5, fmt.Sprint(s.processes()) })
+	if err := c.Delete(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace is gone", 2*time.Minute, func() (bool, string) {
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(ns), ns)
+		return apierrors.IsNotFound(err), fmt.Sprintf("%+v", ns.Status)
+	})
+	if left := s.processes(); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+}

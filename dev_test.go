@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	temporalclient "go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/deploy/local/ports"
+)
+
+// program is the fairlead binary under test.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "fairlead-bin-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(dir, "fairlead")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("build fairlead: %v\n%s", err, out))
+	}
+	code := localtest.Main(m)
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// stack is `fairlead dev` with a state directory and ports of its own.
+type stack struct {
+	t     *testing.T
+	dir   string
+	flags []string
+	http  string
+	ui    string
+	echo  string
+	out   *bytes.Buffer
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+func newStack(t *testing.T) *stack {
+	t.Helper()
+	free, err := ports.Reserve(6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(free.Release)
+	p := free.Ports
+	s := &stack{t: t, dir: filepath.Join(t.TempDir(), "state")}
+	s.http, s.ui, s.echo = fmt.Sprintf("http://127.0.0.1:%d", p[5]), fmt.Sprintf("http://127.0.0.1:%d", p[3]), fmt.Sprintf("http://127.0.0.1:%d", p[4])
+	s.flags = []string{
+		"dev", "--state-dir", s.dir, "--bin-dir", localtest.Dir(t), "--http-address", strings.TrimPrefix(s.http, "http://"),
+		fmt.Sprintf("--kubernetes-port=%d", p[0]), fmt.Sprintf("--etcd-port=%d", p[1]), fmt.Sprintf("--temporal-port=%d", p[2]),
+		fmt.Sprintf("--temporal-ui-port=%d", p[3]), fmt.Sprintf("--echo-port=%d", p[4]),
+	}
+	t.Cleanup(s.erase)
+	return s
+}
+
+// start runs the stack and waits until it says that it is ready.
+func (s *stack) start() {
+	s.t.Helper()
+	s.out = &bytes.Buffer{}
+	r, w, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd = exec.Command(program, s.flags...) // #nosec G204 -- the program under test
+	s.cmd.Stdout, s.cmd.Stderr = w, w
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	_ = w.Close()
+	s.ended = make(chan error, 1)
+	ready := make(chan struct{})
+	go func() {
+		var seen bool
+		buf := make([]byte, 4096)
+		for {
+			n, err := r.Read(buf)
+			s.out.Write(buf[:n])
+			if !seen && strings.Contains(s.out.String(), "Ctrl-C ends it.") {
+				seen = true
+				close(ready)
+			}
+			if err != nil {
+				break
+			}
+		}
+		s.ended <- s.cmd.Wait()
+	}()
+	select {
+	case <-ready:
+	case err := <-s.ended:
+		s.t.Fatalf("fairlead dev ended: %v\n%s", err, s.out)
+	case <-time.After(2 * time.Minute):
+		s.t.Fatal("fairlead dev is not ready after 2 minutes")
+	}
+}
+
+func (s *stack) kill() {
+	s.t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+	<-s.ended
+}
+
+// stop ends the stack as Ctrl-C does, and returns what it said.
+func (s *stack) stop() string {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		s.t.Fatal(err)
+	}
+	select {
+	case err := <-s.ended:
+		if err != nil {
+			s.t.Errorf("fairlead dev ended with %v\n%s", err, s.out)
+		}
+	case <-time.After(time.Minute):
+		s.t.Errorf("fairlead dev does not end\n%s", s.out)
+	}
+	s.cmd = nil
+	return s.out.String()
+}
+
+// erase ends the stack and the proxies that it left running.
+func (s *stack) erase() {
+	if s.cmd != nil && s.cmd.ProcessState == nil {
+		_ = s.cmd.Process.Signal(syscall.SIGINT)
+		<-s.ended
+	}
+	if err := endProxies(context.Background(), s.dir); err != nil {
+		s.t.Errorf("end the proxies: %v", err)
+	}
+}
+
+func (s *stack) client() client.Client {
+	s.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(s.dir, "kubeconfig"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
+		if err := add(scheme); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+// kubectl runs kubectl as a person would.
+func (s *stack) kubectl(args ...string) string {
+	s.t.Helper()
+	path, err := exec.LookPath("kubectl")
+	if err != nil {
+		path = filepath.Join(localtest.Dir(s.t), "kubectl")
+	}
+	cmd := exec.Command(path, append([]string{"--kubeconfig", filepath.Join(s.dir, "kubeconfig")}, args...)...) // #nosec G204 -- built by make
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// call asks the HTTP API as the operator, and decodes the answer into v.
+func (s *stack) call(method, path, body string, v any) int {
+	s.t.Helper()
+	token, err := os.ReadFile(filepath.Join(s.dir, "operator.token"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.http+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if v != nil {
+		if err := json.Unmarshal(data, v); err != nil {
+			s.t.Fatalf("%s %s answered %d %s: %v", method, path, resp.StatusCode, data, err)
+		}
+	}
+	return resp.StatusCode
+}
+
+// through fetches target through the proxy.
+func through(t *testing.T, proxy *url.URL, target string) string {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	resp, err := c.Get(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// processes are the forward proxies that run for this stack.
+func (s *stack) processes() []string {
+	s.t.Helper()
+	entries, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		data, err := os.ReadFile(e) // #nosec G304 -- of /proc
+		if err != nil {
+			continue // it ended
+		}
+		words := strings.ReplaceAll(string(data), "\x00", " ")
+		if strings.Contains(words, " proxy ") && strings.Contains(words, s.dir) {
+			found = append(found, strings.TrimSuffix(filepath.Dir(e), "/")+" "+words)
+		}
+	}
+	return found
+}
+
+// eventually polls until ok, and fails with what it saw last.
+func eventually(t *testing.T, what string, within time.Duration, ok func() (bool, string)) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		done, seen := ok()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s; last seen: %s", within, what, seen)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// firstRun is the run in which the instance of the Proxy was created.
+func (s *stack) firstRun(t *testing.T, uid string) string {
+	t.Helper()
+	var address string
+	for _, f := range s.flags {
+		if port, ok := strings.CutPrefix(f, "--temporal-port="); ok {
+			address = "127.0.0.1:" + port
+		}
+	}
+	c, err := temporalclient.DialContext(t.Context(), temporalclient.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	run, err := c.DescribeWorkflowExecution(t.Context(), "proxy/default/demo/"+uid, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.WorkflowExecutionInfo.GetFirstRunId()
+}
