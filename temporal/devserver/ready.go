@@ -79,7 +79,7 @@ func writeReadyFile(o options) error {
 	if err := os.WriteFile(draft, []byte(o.address()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the ready file: %w", err)
 	}
-	if err := os.Rename(draft, o.ReadyFile); err != nil {
+	if err := os.Rename(draft, o.ReadyFile); err != nil { // #nosec G703 -- the path is the caller's to choose
 		return fmt.Errorf("write the ready file: %w", err)
 	}
 	return nil

@@ -1,0 +1,47 @@
+.DEFAULT_GOAL := help
+.PHONY: help build dev tools lint generate test test-unit clean
+
+BIN ?= $(CURDIR)/.bin
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Options of `fairlead dev`: make dev ARGS='--clean'
+ARGS ?=
+export BIN
+# A folder above with a go.work must not reach into our modules.
+export GOWORK := off
+
+# What the local stack runs; with NODE=1 also what runs pods.
+STACK := etcd kube-apiserver kube-controller-manager kube-scheduler temporal-devserver
+STACK += $(if $(shell command -v kubectl),,kubectl)
+STACK += $(if $(NODE),kubelet kube-proxy)
+
+help: ## prints this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+build: ## builds .bin/fairlead
+	go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/fairlead .
+
+dev: ## runs the whole stack in the foreground; NODE=1 adds a node for pods, ARGS='--clean' starts empty
+	@deploy/tools/build.sh $(STACK)
+	@$(if $(NODE),deploy/images/build.sh $(BIN))
+	@echo "building fairlead ..."
+	@$(MAKE) --no-print-directory -s build
+	@exec $(BIN)/fairlead dev $(if $(NODE),--node) $(ARGS)
+
+tools: ## builds every tool and container image that is missing or stale
+	@deploy/tools/build.sh $$(deploy/tools/build.sh --list)
+	@deploy/images/build.sh $(BIN)
+
+lint: ## golangci-lint, workflowcheck, shell syntax, and whether generated files are up to date
+	@deploy/tools/lint.sh
+
+generate: ## writes deepcopy functions, CRDs and RBAC from the Go types
+	@deploy/tools/generate.sh
+
+test: ## lint and all tests, those on a real node too; says where the time goes
+	@deploy/tools/test.sh
+
+test-unit: ## the fast tests
+	go test -short ./...
+
+clean: ## removes the binaries; the state of the stack in .fairlead stays
+	rm -rf $(BIN)

@@ -1,0 +1,51 @@
+#!/bin/bash
+# test.sh: everything that proves the code on this machine, in stages. All stages
+# run, whatever fails; a table at the end says where the time went.
+set -uo pipefail
+here=$(dirname "$(realpath "$0")")
+root=$(realpath "$here/../..")
+bin=$(realpath -m "${BIN:-$root/.bin}")
+cd "$root" || exit 1
+export GOWORK=off GOFLAGS=-buildvcs=false FAIRLEAD_BIN=$bin
+# Packages of the tests that need pods on a real node; they have the build tag node.
+read -r -a node_tests <<< "${NODE_TESTS:-./deploy/local/... ./activities/provider/kubernetes/...}"
+
+tools() {
+  "$here/build.sh" $("$here/build.sh" --list) && "$root/deploy/images/build.sh" "$bin"
+}
+devserver() {
+  # The flags of build.sh, so that its build cache is used.
+  CGO_ENABLED=0 go -C temporal/devserver test -trimpath -count=1 ./...
+}
+
+results=()
+failed=()
+
+# stage NAME COMMAND...
+stage() {
+  local started=$SECONDS result=ok
+  echo "=== $1"
+  "${@:2}" || { result=FAILED && failed+=("$1"); }
+  results+=("$(printf '%-36s %6d s  %s' "$1" $((SECONDS - started)) $result)")
+}
+
+table() {
+  echo
+  printf '%s\n' "${results[@]}"
+  printf '%-36s %6d s\n' 'in all' $SECONDS
+}
+
+stage 'tools' tools
+if [ ${#failed[@]} -gt 0 ]; then # without them everything else fails too
+  table
+  exit 1
+fi
+stage 'lint' "$here/lint.sh"
+stage 'unit, workflow, integration tests' go test -count=1 -timeout 15m ./...
+stage 'Temporal server of our own' devserver
+stage 'tests on a node with real pods' go test -tags=node -count=1 -timeout 20m "${node_tests[@]}"
+table
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'failed: %s\n' "${failed[@]}" >&2
+  exit 1
+fi
