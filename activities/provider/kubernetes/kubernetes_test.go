@@ -52,7 +52,7 @@ func newBackend(t *testing.T) *backend {
 func (b *backend) open(clusterID string) provider.Provider {
 	b.t.Helper()
 	p, err := kubernetes.New(kubernetes.Options{
-		Settings:  kubernetes.Settings{Namespace: b.namespace, Image: "localhost/squid:slim"},
+		Settings:  kubernetes.Settings{Namespace: b.namespace, Image: "localhost/squid:dev"},
 		ClusterID: clusterID,
 		Client:    b.client,
 	})

@@ -14,6 +14,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
+	"example.com/fairlead/activities/provider/providertest"
 )
 
 // rebooted makes the machine look as if it had been booted since.
@@ -178,6 +179,19 @@ func TestDeleteEndsAProcessWhateverIsLeftOfItsDirectory(t *testing.T) {
 				t.Errorf("the state directory holds %v", left)
 			}
 		})
+	}
+}
+
+func TestDeleteAllEndsTheProcessesOfAllClusters(t *testing.T) {
+	b := newBackend(t)
+	create(t, b.open(), request("a"))
+	create(t, b.open(), request("b"))
+	if err := b.open(func(o *process.Options) { o.ClusterID = providertest.OtherCluster }).DeleteAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no process runs", func() bool { return proxies(t, b.options.StateDir) == 0 })
+	if left := b.glob("[^.]*"); len(left) != 0 {
+		t.Errorf("the state directory holds %v", left)
 	}
 }
 
