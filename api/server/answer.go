@@ -1,0 +1,57 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// problem is the answer to a request that was refused. Message says what is wrong
+// and what to do.
+type problem struct {
+	Error     string `json:"error"`
+	Message   string `json:"message"`
+	RequestID string `json:"requestID,omitempty"`
+}
+
+// noMatch is the problem of a lease that nothing can be lent for; the other three
+// counts sum up to Considered.
+type noMatch struct {
+	problem
+
+	Considered int `json:"considered"`
+	AtCapacity int `json:"atCapacity"`
+	InCooldown int `json:"inCooldown"`
+	Unhealthy  int `json:"unhealthy"`
+}
+
+func answer(w http.ResponseWriter, _ *http.Request, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store") // a lease carries credentials
+	w.WriteHeader(code)
+	// A client that has gone away needs no answer.
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, code int, word, message string) {
+	answer(w, r, code, problem{Error: word, Message: message, RequestID: requestID(r.Context())})
+}
+
+// methodNotAllowed names the methods that are: chi's own answer does, but not in
+// JSON.
+func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
+	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+	return func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, m := range methods {
+			if routes.Match(chi.NewRouteContext(), m, r.URL.Path) {
+				allowed = append(allowed, m)
+			}
+		}
+		allow := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", allow)
+		refuse(w, r, http.StatusMethodNotAllowed, "method_not_allowed", r.Method+" is not for "+r.URL.Path+": use "+allow)
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	kjson "sigs.k8s.io/json"
+)
+
+// invalid is a request that its client has to correct.
+type invalid struct {
+	code    int
+	word    string
+	message string
+}
+
+func (e *invalid) Error() string { return e.message }
+
+func badRequest(word, format string, args ...any) *invalid {
+	return &invalid{http.StatusBadRequest, word, fmt.Sprintf(format, args...)}
+}
+
+// decode reads the JSON body of r into v: strictly, since a misspelt field that is
+// ignored grants another lease than was asked for.
+func decode(r *http.Request, v any) error {
+	body, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", tooLarge.Limit)}
+	case err != nil:
+		return badRequest("invalid_body", "the body broke off: send it again")
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return &invalid{http.StatusUnsupportedMediaType, "unsupported_media_type", "send JSON, with the header Content-Type: application/json"}
+	}
+	return decodeJSON(body, v)
+}
+
+func decodeJSON(body []byte, v any) error {
+	text := strings.TrimSpace(string(body))
+	switch {
+	case !utf8.ValidString(text):
+		return badRequest("invalid_body", "the body is not UTF-8")
+	case !strings.HasPrefix(text, "{"):
+		return badRequest("invalid_body", "the body must be a JSON object, such as {}")
+	}
+	strict, err := kjson.UnmarshalStrict([]byte(text), v)
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrongType):
+		return badRequest("invalid_body", "%s must not be a JSON %s", fieldOr(wrongType.Field), wrongType.Value)
+	case err != nil:
+		return badRequest("invalid_body", "the body is not JSON: %v", err)
+	case len(strict) > 0:
+		return badRequest("invalid_body", "%v", errors.Join(strict...))
+	}
+	return nil
+}
+
+func fieldOr(field string) string {
+	if field == "" {
+		return "the body"
+	}
+	return field
+}
+
+const maxName = 253
+
+// checkName refuses what no attribute and no target can be.
+func checkName(field, value string) error {
+	switch {
+	case len(value) > maxName:
+		return badRequest("invalid_body", "%s is longer than %d bytes", field, maxName)
+	case strings.ContainsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return badRequest("invalid_body", "%s must not have spaces or control characters", field)
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"example.com/fairlead/api/crawl/secrets"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/lease"
+)
+
+type acquireRequest struct {
+	Selector   map[string]string `json:"selector"`
+	TTLSeconds *int64            `json:"ttlSeconds"`
+	Target     string            `json:"target"`
+}
+
+type renewRequest struct {
+	TTLSeconds *int64 `json:"ttlSeconds"`
+}
+
+type reportRequest struct {
+	Result lease.Result `json:"result"`
+	Target string       `json:"target"`
+}
+
+// leasedProxy is what a client needs to connect. URL has no credentials, so that
+// it can be logged.
+type leasedProxy struct {
+	Namespace  string            `json:"namespace"`
+	Name       string            `json:"name"`
+	Scheme     string            `json:"scheme"`
+	Host       string            `json:"host"`
+	Port       int32             `json:"port"`
+	URL        string            `json:"url"`
+	Attributes map[string]string `json:"attributes"`
+	Username   string            `json:"username,omitempty"`
+	Password   string            `json:"password,omitempty"` // #nosec G117 -- the one answer that carries it
+}
+
+type leaseAnswer struct {
+	LeaseID    string      `json:"leaseID"`
+	Proxy      leasedProxy `json:"proxy"`
+	ExpiresAt  time.Time   `json:"expiresAt"`
+	TTLSeconds int64       `json:"ttlSeconds"`
+}
+
+type leaseView struct {
+	leaseAnswer
+
+	Client    string    `json:"client"`
+	Target    string    `json:"target,omitempty"`
+	GrantedAt time.Time `json:"grantedAt"`
+}
+
+type leaseList struct {
+	Leases []leaseView `json:"leases"`
+	Count  int         `json:"count"`
+}
+
+type renewAnswer struct {
+	LeaseID      string    `json:"leaseID"`
+	ExpiresAt    time.Time `json:"expiresAt"`
+	TTLSeconds   int64     `json:"ttlSeconds"`
+	ProxyHealthy bool      `json:"proxyHealthy"`
+}
+
+func (s *server) acquire(w http.ResponseWriter, r *http.Request) {
+	var body acquireRequest
+	err := decode(r, &body)
+	if err == nil {
+		err = body.validate()
+	}
+	ttl, ttlErr := s.ttl(body.TTLSeconds, s.DefaultLeaseTTL)
+	if err = firstOf(err, ttlErr); err != nil {
+		s.count("invalid")
+		s.fail(w, r, err)
+		return
+	}
+	proxies, err := s.fleet.refresh(r.Context())
+	if err != nil {
+		s.count("unavailable")
+		s.fail(w, r, err)
+		return
+	}
+	l, err := s.Store.Acquire(lease.Request{
+		Selector: body.Selector, Target: normal(body.Target), TTL: ttl, Client: callerOf(r).name,
+	})
+	if err != nil {
+		s.count("no_match")
+		s.fail(w, r, err)
+		return
+	}
+	s.deliver(w, r, l, proxies[l.Proxy.UID])
+}
+
+// deliver answers with the lease and the credentials of its proxy, or takes the
+// lease back: one that nobody can use must hold no slot.
+func (s *server) deliver(w http.ResponseWriter, r *http.Request, l lease.Lease, p *crawl.Proxy) {
+	credentials, err := secrets.ForProxy(r.Context(), s.Secrets, p)
+	if err != nil {
+		s.Store.Release(l.ID)
+		s.count("unavailable")
+		s.Log.ErrorContext(r.Context(), "credentials cannot be read", "proxy", l.Proxy.Key, "error", err, "requestID", requestID(r.Context()))
+		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
+			"the credentials of proxy "+l.Proxy.Key+" cannot be read: an operator has to look after its authSecretRef; the log of the API tells more under this request id")
+		return
+	}
+	s.count("granted")
+	a := answerOf(l)
+	if credentials != nil {
+		a.Proxy.Username, a.Proxy.Password = credentials.Username, credentials.Password
+	}
+	answer(w, r, http.StatusCreated, a)
+}
+
+func answerOf(l lease.Lease) leaseAnswer {
+	namespace, name, _ := strings.Cut(l.Proxy.Key, "/")
+	u := url.URL{Scheme: l.Proxy.Scheme, Host: net.JoinHostPort(l.Proxy.Host, strconv.Itoa(int(l.Proxy.Port)))}
+	return leaseAnswer{
+		LeaseID: l.ID, ExpiresAt: l.ExpiresAt.UTC(), TTLSeconds: int64(l.TTL / time.Second),
+		Proxy: leasedProxy{
+			Namespace: namespace, Name: name, Scheme: l.Proxy.Scheme, Host: l.Proxy.Host, Port: l.Proxy.Port,
+			URL: u.String(), Attributes: attributesOf(l.Proxy.Attributes),
+		},
+	}
+}
+
+func (s *server) listLeases(w http.ResponseWriter, r *http.Request) {
+	if _, err := s.fleet.refresh(r.Context()); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	who := callerOf(r)
+	list := leaseList{Leases: []leaseView{}}
+	for _, l := range s.Store.List() {
+		if who.seesAll() || l.Client == who.name {
+			list.Leases = append(list.Leases, leaseView{
+				leaseAnswer: answerOf(l), Client: l.Client, Target: l.Target, GrantedAt: l.GrantedAt.UTC(),
+			})
+		}
+	}
+	list.Count = len(list.Leases)
+	answer(w, r, http.StatusOK, list)
+}
+
+// release always answers 204: whoever releases a lease wants it to be over, and it
+// is. A lease of somebody else is not theirs to know of.
+func (s *server) release(w http.ResponseWriter, r *http.Request) {
+	id := chi.URLParam(r, "id")
+	if l, err := s.Store.Lookup(id); err == nil && callerOf(r).changes(l.Client) {
+		s.Store.Release(id)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *server) renew(w http.ResponseWriter, r *http.Request) {
+	var body renewRequest
+	if r.ContentLength != 0 {
+		if err := decode(r, &body); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	ttl, err := s.ttl(body.TTLSeconds, 0)
+	if err == nil {
+		err = s.own(r)
+	}
+	if err == nil {
+		_, err = s.fleet.refresh(r.Context())
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	l, healthy, err := s.Store.Renew(chi.URLParam(r, "id"), ttl)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	answer(w, r, http.StatusOK, renewAnswer{
+		LeaseID: l.ID, ExpiresAt: l.ExpiresAt.UTC(), TTLSeconds: int64(l.TTL / time.Second), ProxyHealthy: healthy,
+	})
+}
+
+func (s *server) report(w http.ResponseWriter, r *http.Request) {
+	var body reportRequest
+	err := decode(r, &body)
+	if err == nil {
+		err = body.validate()
+	}
+	if err == nil {
+		err = s.own(r)
+	}
+	if err == nil {
+		err = s.Store.Report(chi.URLParam(r, "id"), body.Result, normal(body.Target))
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// own says whether the lease is the caller's to change. One of somebody else looks
+// like one that does not exist.
+func (s *server) own(r *http.Request) error {
+	l, err := s.Store.Lookup(chi.URLParam(r, "id"))
+	if err == nil && !callerOf(r).changes(l.Client) {
+		return lease.ErrUnknown
+	}
+	return err
+}
+
+// fail answers with what err is to the client; what is none of its business is
+// logged.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var bad *invalid
+	var none *lease.ErrNoMatch
+	switch {
+	case errors.As(err, &bad):
+		refuse(w, r, bad.code, bad.word, bad.message)
+	case errors.As(err, &none):
+		answer(w, r, http.StatusConflict, noMatch{
+			problem:    problem{"no_match", none.Error() + ": try again later or ask for less", requestID(r.Context())},
+			Considered: none.Considered, AtCapacity: none.AtCapacity, InCooldown: none.InCooldown, Unhealthy: none.Unhealthy,
+		})
+	case errors.Is(err, lease.ErrUnknown):
+		refuse(w, r, http.StatusNotFound, "unknown_lease", "there is no such lease: it was released, or ended long ago; acquire another one")
+	case errors.Is(err, lease.ErrExpired):
+		refuse(w, r, http.StatusGone, "lease_expired", "the lease ran out before it was renewed: acquire another one, and renew it earlier")
+	case errors.Is(err, lease.ErrProxyGone):
+		refuse(w, r, http.StatusGone, "proxy_gone", "the proxy was deleted or has another address now: acquire another lease")
+	default:
+		s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
+		refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the proxies cannot be read now: try again later; the log of the API tells more under this request id")
+	}
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+)
+
+// proxyView is what lists tell of a proxy: never its credentials.
+type proxyView struct {
+	Namespace     string            `json:"namespace"`
+	Name          string            `json:"name"`
+	Mode          crawl.Mode        `json:"mode"`
+	Provider      string            `json:"provider,omitempty"`
+	Phase         crawl.Phase       `json:"phase"`
+	Reason        string            `json:"reason,omitempty"`
+	Healthy       bool              `json:"healthy"`
+	Lendable      bool              `json:"lendable"`
+	Scheme        crawl.Scheme      `json:"scheme"`
+	Host          string            `json:"host"`
+	Port          int32             `json:"port"`
+	Attributes    map[string]string `json:"attributes"`
+	LatencyMillis int64             `json:"latencyMillis"`
+	ExitIP        string            `json:"exitIP,omitempty"`
+	ActiveLeases  int               `json:"activeLeases"`
+	MaxLeases     int               `json:"maxLeases"`
+}
+
+type proxyList struct {
+	Proxies []proxyView `json:"proxies"`
+	Count   int         `json:"count"`
+}
+
+func viewOf(p *crawl.Proxy, active int) proxyView {
+	host, port := addressOf(p)
+	v := proxyView{
+		Namespace: p.Namespace, Name: p.Name, Mode: p.Spec.Mode, Provider: p.Spec.Provider, Phase: p.Status.Phase,
+		Healthy: p.Status.IsTrue(crawl.ConditionHealthy), Lendable: lendable(p),
+		Scheme: p.Scheme(), Host: host, Port: port, Attributes: attributesOf(p.Spec.Attributes),
+		LatencyMillis: p.Status.LatencyMillis, ExitIP: p.Status.ExitIP,
+		ActiveLeases: active, MaxLeases: maxLeasesOf(p),
+	}
+	if c := p.Status.Condition(crawl.ConditionReady); c != nil {
+		v.Reason = c.Reason
+	}
+	return v
+}
+
+// attributesOf is never null in JSON.
+func attributesOf(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return m
+}
+
+func (s *server) listProxies(w http.ResponseWriter, r *http.Request) {
+	want, err := parseFilter(r.URL.Query())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	proxies, err := s.fleet.refresh(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	counts := s.Store.Counts()
+	list := proxyList{Proxies: []proxyView{}}
+	for _, p := range sorted(proxies) {
+		if want.matches(p) {
+			list.Proxies = append(list.Proxies, viewOf(p, counts[string(p.UID)]))
+		}
+	}
+	list.Count = len(list.Proxies)
+	answer(w, r, http.StatusOK, list)
+}
+
+func (s *server) getProxy(w http.ResponseWriter, r *http.Request) {
+	namespace, name := chi.URLParam(r, "namespace"), chi.URLParam(r, "name")
+	proxies, err := s.fleet.refresh(r.Context())
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	for uid, p := range proxies {
+		if p.Namespace == namespace && p.Name == name {
+			answer(w, r, http.StatusOK, viewOf(p, s.Store.Counts()[uid]))
+			return
+		}
+	}
+	refuse(w, r, http.StatusNotFound, "unknown_proxy", "there is no proxy "+namespace+"/"+name+": GET /v1/proxies lists them")
+}
+
+// filter is the query of a list of proxies.
+type filter struct {
+	attributes map[string]string
+	healthy    *bool
+}
+
+func (f filter) matches(p *crawl.Proxy) bool {
+	for k, v := range f.attributes {
+		if have, ok := p.Spec.Attributes[k]; !ok || have != v {
+			return false
+		}
+	}
+	return f.healthy == nil || *f.healthy == p.Status.IsTrue(crawl.ConditionHealthy)
+}
+
+func parseFilter(query url.Values) (filter, error) {
+	f := filter{attributes: map[string]string{}}
+	for _, k := range slices.Sorted(maps.Keys(query)) {
+		values := query[k]
+		if len(values) > 1 {
+			return f, badRequest("invalid_query", "%s is given %d times", k, len(values))
+		}
+		attribute, isAttribute := strings.CutPrefix(k, "attr.")
+		switch {
+		case isAttribute && attribute == "":
+			return f, badRequest("invalid_query", "attr. lacks the name of an attribute, such as attr.region=eu")
+		case isAttribute:
+			f.attributes[attribute] = values[0]
+		case k == "healthy" && (values[0] == "true" || values[0] == "false"):
+			healthy := values[0] == "true"
+			f.healthy = &healthy
+		case k == "healthy":
+			return f, badRequest("invalid_query", "healthy must be true or false")
+		default:
+			return f, badRequest("invalid_query", "unknown parameter %q: use attr.<name>=<value> and healthy=true", k)
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,104 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestRefusals(t *testing.T) {
+	large := `{"target":"` + strings.Repeat("x", 64<<10) + `"}`
+	tests := []struct {
+		name               string
+		method, path, body string
+		code               int
+		word, says         string
+	}{
+		{"no such route", "GET", "/v2/leases", "", 404, "not_found", "/openapi.yaml"},
+		{"another method", "PUT", "/v1/leases", "", 405, "method_not_allowed", "use GET, POST"},
+		{"no such proxy", "GET", "/v1/proxies/crawl/none", "", 404, "unknown_proxy", "crawl/none"},
+		{"unknown parameter", "GET", "/v1/proxies?region=eu", "", 400, "invalid_query", "attr.<name>=<value>"},
+		{"attribute without name", "GET", "/v1/proxies?attr.=eu", "", 400, "invalid_query", "attr."},
+		{"attribute given twice", "GET", "/v1/proxies?attr.a=1&attr.a=2", "", 400, "invalid_query", "attr.a is given 2 times"},
+		{"healthy is neither", "GET", "/v1/proxies?healthy=yes", "", 400, "invalid_query", "true or false"},
+		{"no body", "POST", "/v1/leases", "", 415, "unsupported_media_type", "Content-Type"},
+		{"blank body", "POST", "/v1/leases", " ", 400, "invalid_body", "JSON object"},
+		{"not JSON", "POST", "/v1/leases", `{"target"`, 400, "invalid_body", "not JSON"},
+		{"not an object", "POST", "/v1/leases", `[]`, 400, "invalid_body", "JSON object"},
+		{"null", "POST", "/v1/leases", `null`, 400, "invalid_body", "JSON object"},
+		{"unknown field", "POST", "/v1/leases", `{"ttl":5}`, 400, "invalid_body", `"ttl"`},
+		{"field of another case", "POST", "/v1/leases", `{"TTLSeconds":5}`, 400, "invalid_body", `"TTLSeconds"`},
+		{"field given twice", "POST", "/v1/leases", `{"target":"a","target":"b"}`, 400, "invalid_body", `"target"`},
+		{"trailing garbage", "POST", "/v1/leases", `{} {}`, 400, "invalid_body", "after top-level value"},
+		{"not UTF-8", "POST", "/v1/leases", "{\"target\":\"\xff\"}", 400, "invalid_body", "UTF-8"},
+		{"too large", "POST", "/v1/leases", large, 413, "body_too_large", "65536"},
+		{"selector of another type", "POST", "/v1/leases", `{"selector":{"region":7}}`, 400, "invalid_body", "selector"},
+		{"selector without name", "POST", "/v1/leases", `{"selector":{"":"eu"}}`, 400, "invalid_selector", "without a name"},
+		{"selector with prefix", "POST", "/v1/leases", `{"selector":{"attr.region":"eu"}}`, 400, "invalid_selector", `selector["attr.region"]`},
+		{"selector with spaces", "POST", "/v1/leases", `{"selector":{"the region":"eu"}}`, 400, "invalid_body", `selector["the region"]`},
+		{"target with a line break", "POST", "/v1/leases", `{"target":"a\nb"}`, 400, "invalid_body", "target"},
+		{"target too long", "POST", "/v1/leases", `{"target":"` + strings.Repeat("x", 254) + `"}`, 400, "invalid_body", "target"},
+		{"ttl of another type", "POST", "/v1/leases", `{"ttlSeconds":"5m"}`, 400, "invalid_body", "ttlSeconds"},
+		{"ttl with a fraction", "POST", "/v1/leases", `{"ttlSeconds":1.5}`, 400, "invalid_body", "ttlSeconds"},
+		{"no ttl at all", "POST", "/v1/leases", `{"ttlSeconds":0}`, 400, "invalid_ttl", "between 1 and 3600"},
+		{"negative ttl", "POST", "/v1/leases", `{"ttlSeconds":-1}`, 400, "invalid_ttl", "between 1 and 3600"},
+		{"ttl over the maximum", "POST", "/v1/leases", `{"ttlSeconds":3601}`, 400, "invalid_ttl", "between 1 and 3600"},
+		{"ttl beyond all numbers", "POST", "/v1/leases", `{"ttlSeconds":1e99}`, 400, "invalid_body", "ttlSeconds"},
+		{"renew of an unknown lease", "POST", "/v1/leases/none/renew", "", 404, "unknown_lease", "acquire another"},
+		{"renew over the maximum", "POST", "/v1/leases/none/renew", `{"ttlSeconds":3601}`, 400, "invalid_ttl", "ttlSeconds"},
+		{"report on an unknown lease", "POST", "/v1/leases/none/report", `{"result":"ok"}`, 404, "unknown_lease", "acquire another"},
+		{"report without result", "POST", "/v1/leases/none/report", `{}`, 400, "invalid_result", "rate_limited"},
+		{"report of another result", "POST", "/v1/leases/none/report", `{"result":"meh"}`, 400, "invalid_result", "rate_limited"},
+	}
+	w := newWorld(t, proxy("demo"))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := w.do(tt.method, tt.path, tt.body)
+			message, _ := r.field(t, "message").(string)
+			if r.code != tt.code || r.field(t, "error") != tt.word || !strings.Contains(message, tt.says) {
+				t.Errorf("got %d %s\nwant %d %s, message with %q", r.code, r.text, tt.code, tt.word, tt.says)
+			}
+			if r.field(t, "requestID") != r.header.Get("X-Request-Id") || r.header.Get("Content-Type") != "application/json" {
+				t.Errorf("header %v, body %s", r.header, r.text)
+			}
+		})
+	}
+	if n := len(w.options.Store.List()); n != 0 {
+		t.Errorf("%d leases came of bad requests", n)
+	}
+}
+
+func TestContentType(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	for kind, code := range map[string]int{
+		"application/json": 201, "application/json; charset=utf-8": 201,
+		"application/x-www-form-urlencoded": 415, "text/plain": 415, "json": 415, "": 415,
+	} {
+		r := w.do("POST", "/v1/leases", `{}`, func(r *http.Request) { r.Header.Set("Content-Type", kind) })
+		if r.code != code {
+			t.Errorf("%q: %d, want %d", kind, r.code, code)
+		}
+	}
+}
+
+func TestAllowNamesTheMethods(t *testing.T) {
+	r := newWorld(t).do("PATCH", "/v1/leases/some", "")
+	if got := r.header.Get("Allow"); got != "DELETE" {
+		t.Errorf("Allow: %q, want DELETE", got)
+	}
+}
+
+func TestRequestID(t *testing.T) {
+	w := newWorld(t)
+	send := func(id string) string {
+		return w.do("GET", "/healthz", "", func(r *http.Request) { r.Header.Set("X-Request-Id", id) }).header.Get("X-Request-Id")
+	}
+	if got := send("job-7.retry_1"); got != "job-7.retry_1" {
+		t.Errorf("the client's id became %q", got)
+	}
+	for _, bad := range []string{"", "two words", strings.Repeat("x", 65), "a\x01b"} {
+		if got := send(bad); got == bad || got == "" {
+			t.Errorf("%q became %q", bad, got)
+		}
+	}
+}
