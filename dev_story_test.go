@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 // TestTour is the tour of the README.
@@ -59,7 +59,7 @@ func TestTour(t *testing.T) {
 	s.stop()
 }
 
-// readHistory opens the list of workflows and the history of demo in a browser.
+// readHistory opens the list of workflows, and the run that created demo, in a browser.
 // The pictures go to FAIRLEAD_SCREENSHOTS, if it is set.
 func (s *stack) readHistory(t *testing.T) {
 	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
@@ -70,48 +70,13 @@ func (s *stack) readHistory(t *testing.T) {
 	if err := s.client().Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "demo"}, &p); err != nil {
 		t.Fatal(err)
 	}
-	id := url.PathEscape("proxy/default/demo/" + string(p.UID))
-	browse(t, s.ui+"/namespaces/default/workflows", filepath.Join(dir, "workflows.png"), "proxy/default/demo/"+string(p.UID))
-	// The story is in the runs; a parked one has only just begun.
-	browse(t, s.ui+"/namespaces/default/workflows?query="+url.QueryEscape(`KubeName="demo" AND ExecutionStatus="ContinuedAsNew"`),
-		filepath.Join(dir, "episodes.png"), "proxy/default/demo/"+string(p.UID))
-	browse(t, s.ui+"/namespaces/default/workflows/"+id, filepath.Join(dir, "parked.png"), "Proxy")
-	browse(t, s.ui+"/namespaces/default/workflows/"+id+"/"+s.firstRun(t, string(p.UID))+"/history", filepath.Join(dir, "history.png"),
-		"ClaimProxy", "PublishStatus", "CreateInstance")
-}
-
-// browse opens a page in headless Chromium, keeps a picture of it, and checks that
-// its text has the words.
-func browse(t *testing.T, page, picture string, words ...string) {
-	t.Helper()
-	flags := []string{
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--user-data-dir=" + t.TempDir(), "--window-size=1400,1000",
-		"--virtual-time-budget=15000",
-	}
-	var last string
-	for range 3 { // the first page of a fresh browser is slow to fill
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		out, err := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", page)...).Output() // #nosec G204 -- a page of ours
-		cancel()
-		if err != nil {
-			t.Fatalf("open %s in chromium: %v", page, err)
-		}
-		last = string(out)
-		missing := ""
-		for _, w := range words {
-			if !strings.Contains(last, w) {
-				missing = w
-			}
-		}
-		if missing == "" {
-			if out, err := exec.CommandContext(t.Context(), "chromium", append(flags, "--screenshot="+picture, page)...).CombinedOutput(); err != nil { // #nosec G204 -- a page of ours
-				t.Fatalf("picture of %s: %v\n%s", page, err, out)
-			}
-			return
-		}
-	}
-	t.Errorf("%s does not show all of %v:\n%.2000s", page, words, last)
+	uid := string(p.UID)
+	id := "proxy/default/demo/" + uid
+	page := s.ui + "/namespaces/default/workflows"
+	b := newBrowser(t)
+	b.see(page, filepath.Join(dir, "workflows.png"), id)
+	b.see(page+"/"+url.PathEscape(id)+"/"+s.firstRun(t, uid)+"/history", filepath.Join(dir, "history.png"),
+		wire.ActivityClaim, wire.ActivityPublish, wire.ActivityCreate, "Continued As New")
 }
 
 // TestKillAtAnyMoment kills everything at three moments and starts it again.

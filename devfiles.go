@@ -27,7 +27,7 @@ providers:
   - name: squid          # Squid pods; they need a node: make dev NODE=1
     type: kubernetes
     kubernetes:
-      image: localhost/squid:slim
+      image: localhost/squid:dev
 `, proxies)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // #nosec G304 -- in the state directory
 	if errors.Is(err, fs.ErrExist) {
