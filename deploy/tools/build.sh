@@ -76,10 +76,14 @@ built_as() {
 # duration SECONDS: in words.
 duration() { if [ "$1" -lt 90 ]; then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi; }
 
-# tell_time: a sign of life while the compiler says nothing.
+# tell_time: a sign of life while the compiler says nothing. It leaves no sleep
+# behind, which would hold the lock and the output.
 tell_time() {
   local seconds=0
-  while sleep 30; do
+  trap 'kill "$!"; exit' TERM
+  while true; do
+    sleep 30 &
+    wait "$!"
     seconds=$((seconds + 30))
     echo "  still building after $(duration $seconds)"
   done
@@ -93,8 +97,8 @@ compile() {
     packages+=("$(field "$name" 3)")
     cold=$((cold + $(field "$name" 4)))
   done
-  echo "building $* (about $(duration $cold) on 2 cores, once) ..."
-  tell_time &
+  echo "building $* (cold about $(duration $cold) on 2 cores, once) ..."
+  tell_time 9>&- &
   ticker=$!
   go -C "$root/$module" build -ldflags "$(ldflags "$module")" -o "$work/" "${packages[@]}" > "$work/log" 2>&1 || code=$?
   kill "$ticker" 2> /dev/null || true

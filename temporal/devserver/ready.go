@@ -76,10 +76,10 @@ func writeReadyFile(o options) error {
 		return nil
 	}
 	draft := o.ReadyFile + ".new"
-	if err := os.WriteFile(draft, []byte(o.address()+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(draft, []byte(o.address()+"\n"), 0o600); err != nil { // #nosec G703 -- the path is the caller's to choose
 		return fmt.Errorf("write the ready file: %w", err)
 	}
-	if err := os.Rename(draft, o.ReadyFile); err != nil { // #nosec G703 -- the path is the caller's to choose
+	if err := os.Rename(draft, o.ReadyFile); err != nil {
 		return fmt.Errorf("write the ready file: %w", err)
 	}
 	return nil
