@@ -1,0 +1,127 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+type document struct {
+	OpenAPI    string                               `json:"openapi"`
+	Paths      map[string]map[string]any            `json:"paths"`
+	Components map[string]map[string]map[string]any `json:"components"`
+}
+
+func openAPI(t *testing.T, w *world) (document, string) {
+	t.Helper()
+	r := w.do(http.MethodGet, "/openapi.yaml", "")
+	var d document
+	if err := yaml.Unmarshal([]byte(r.text), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d, r.text
+}
+
+func TestOpenAPIHasEveryRoute(t *testing.T) {
+	w := newWorld(t)
+	d, _ := openAPI(t, w)
+	var documented, served []string
+	for path, item := range d.Paths {
+		for method := range item {
+			if method != "parameters" {
+				documented = append(documented, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	routes, ok := w.handler.(chi.Routes)
+	if !ok {
+		t.Fatalf("%T has no routes", w.handler)
+	}
+	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		served = append(served, method+" "+route)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(documented)
+	slices.Sort(served)
+	if diff := cmp.Diff(served, documented); diff != "" {
+		t.Errorf("served (-), documented (+):\n%s", diff)
+	}
+	if !strings.HasPrefix(d.OpenAPI, "3.1") {
+		t.Errorf("openapi: %s", d.OpenAPI)
+	}
+}
+
+func TestOpenAPIReferencesExist(t *testing.T) {
+	d, text := openAPI(t, newWorld(t))
+	for _, part := range strings.Split(text, `$ref: "#/components/`)[1:] {
+		ref, _, _ := strings.Cut(part, `"`)
+		kind, name, _ := strings.Cut(ref, "/")
+		if _, ok := d.Components[kind][name]; !ok {
+			t.Errorf("%s does not exist", ref)
+		}
+	}
+}
+
+// schemaOf returns the names of the fields that a schema has, those of allOf
+// included.
+func schemaOf(d document, schema map[string]any) []string {
+	var names []string
+	if ref, ok := schema["$ref"].(string); ok {
+		return schemaOf(d, d.Components["schemas"][ref[strings.LastIndex(ref, "/")+1:]])
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		names = append(names, name)
+	}
+	all, _ := schema["allOf"].([]any)
+	for _, one := range all {
+		part, _ := one.(map[string]any)
+		names = append(names, schemaOf(d, part)...)
+	}
+	return names
+}
+
+func TestOpenAPIHasEveryField(t *testing.T) {
+	w := newWorld(t, proxy("demo", secured), authSecret())
+	d, _ := openAPI(t, w)
+	lease := w.do(http.MethodPost, "/v1/leases", `{"target":"shop.example"}`)
+	id, _ := lease.field(t, "leaseID").(string)
+	leases, _ := w.do(http.MethodGet, "/v1/leases", "").field(t, "leases").([]any)
+	for name, answer := range map[string]any{
+		"Lease":       lease.object(t),
+		"LeasedProxy": lease.field(t, "proxy"),
+		"ListedLease": leases[0],
+		"Proxy":       w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").object(t),
+		"Renewed":     w.do(http.MethodPost, "/v1/leases/"+id+"/renew", "").object(t),
+		"NoMatch":     w.do(http.MethodPost, "/v1/leases", `{"selector":{"region":"us"}}`).object(t),
+		"Problem":     w.do(http.MethodGet, "/v1/nothing", "").object(t),
+		"Status":      w.do(http.MethodGet, "/healthz", "").object(t),
+	} {
+		fields, _ := answer.(map[string]any)
+		var answered []string
+		for field := range fields {
+			answered = append(answered, field)
+		}
+		documented := schemaOf(d, d.Components["schemas"][name])
+		slices.Sort(answered)
+		slices.Sort(documented)
+		if diff := cmp.Diff(answered, documented); diff != "" {
+			t.Errorf("%s: answered (-), documented (+):\n%s", name, diff)
+		}
+	}
+}
+
+func (r reply) object(t *testing.T) map[string]any {
+	t.Helper()
+	var v map[string]any
+	r.into(t, &v)
+	return v
+}

@@ -1,0 +1,191 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/api/server"
+)
+
+type panickingReader struct{ client.Reader }
+
+func (panickingReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	panic("the cache broke")
+}
+
+func TestPanicIsA500WithItsRequestID(t *testing.T) {
+	w := newWorld(t)
+	w.options.Reader = panickingReader{w.cluster}
+	w.build()
+	r := w.do(http.MethodGet, "/v1/proxies", "")
+	if r.code != http.StatusInternalServerError || r.field(t, "error") != "internal" || strings.Contains(r.text, "cache") {
+		t.Errorf("%d %s", r.code, r.text)
+	}
+	if id := r.header.Get("X-Request-Id"); id == "" || !strings.Contains(w.log.String(), id) {
+		t.Errorf("request id %q is not in the log", id)
+	}
+	if r := w.do(http.MethodGet, "/healthz", ""); r.code != http.StatusOK {
+		t.Errorf("after the panic: %d", r.code)
+	}
+}
+
+func TestLogTellsNothingSecret(t *testing.T) {
+	w, _, as := guarded(t, "crawler")
+	var token string
+	keep := func(r *http.Request) {
+		as["crawler"](r)
+		token = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	w.lease(`{"target":"b0dy.example"}`, keep)
+	w.do(http.MethodGet, "/v1/proxies?attr.token=qu3ry", "", as["crawler"])
+	w.do(http.MethodGet, "/v1/leases", "", bearing("str4nger"))
+	log := w.log.String()
+	for _, secret := range []string{token, "c4nary", "b0dy", "qu3ry", "str4nger"} {
+		if secret == "" || strings.Contains(log, secret) {
+			t.Errorf("the log tells %q:\n%s", secret, log)
+		}
+	}
+	for _, fact := range []string{`"client":"crawler"`, `"route":"/v1/leases"`, `"status":201`, `"status":401`} {
+		if !strings.Contains(log, fact) {
+			t.Errorf("the log does not tell %s:\n%s", fact, log)
+		}
+	}
+}
+
+func TestReadyz(t *testing.T) {
+	w := newWorld(t)
+	var notYet error = errors.New("the cache of Proxy objects is not filled yet")
+	w.options.Ready = func() error { return notYet }
+	w.build()
+	if r := w.do(http.MethodGet, "/readyz", ""); r.code != http.StatusServiceUnavailable || r.field(t, "message") != notYet.Error() {
+		t.Errorf("%d %s", r.code, r.text)
+	}
+	if r := w.do(http.MethodGet, "/healthz", ""); r.code != http.StatusOK {
+		t.Errorf("healthz: %d", r.code)
+	}
+	notYet = nil
+	if r := w.do(http.MethodGet, "/readyz", ""); r.code != http.StatusOK {
+		t.Errorf("%d %s", r.code, r.text)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	w := newWorld(t, proxy("a"), proxy("b"), proxy("sick", unhealthy))
+	w.lease(`{}`)
+	w.do(http.MethodPost, "/v1/leases", `{"selector":{"region":"us"}}`)
+	w.do(http.MethodPost, "/v1/leases", `{"ttlSeconds":0}`)
+	text := w.do(http.MethodGet, "/metrics", "").text
+	for _, line := range []string{
+		`lease_requests_total{outcome="granted"} 1`, `lease_requests_total{outcome="no_match"} 1`,
+		`lease_requests_total{outcome="invalid"} 1`, `lease_requests_total{outcome="unavailable"} 0`,
+		`proxy_operator_leases_active 1`, `proxy_operator_proxies{phase="Ready"} 2`, `proxy_operator_proxies{phase="Unhealthy"} 1`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
+	w.pass(time.Hour)
+	if text := w.do(http.MethodGet, "/metrics", "").text; !strings.Contains(text, "proxy_operator_leases_active 0\n") {
+		t.Errorf("an expired lease is counted:\n%s", text)
+	}
+}
+
+func TestNewNeedsItsParts(t *testing.T) {
+	complete := newWorld(t).options
+	for name, spoil := range map[string]func(*server.Options){
+		"no reader":                       func(o *server.Options) { o.Reader = nil },
+		"metrics that are registered":     func(*server.Options) {},
+		"a default TTL above the maximum": func(o *server.Options) { o.DefaultLeaseTTL, o.MaxLeaseTTL = 2*time.Hour, time.Hour },
+	} {
+		o := complete
+		if spoil(&o); name != "metrics that are registered" {
+			o.Metrics = nil
+		}
+		if _, err := server.New(o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestServeLetsRequestsFinish(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered, leave := make(chan struct{}), make(chan struct{})
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(entered)
+		<-leave
+		_, _ = io.WriteString(w, "done")
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, l, handler, newWorld(t).options.Log) }()
+
+	got := make(chan string, 1)
+	go func() {
+		resp, err := http.Get("http://" + l.Addr().String())
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer func() { _ = resp.Body.Close() }()
+		text, _ := io.ReadAll(resp.Body)
+		got <- string(text)
+	}()
+	<-entered
+	cancel()
+	for { // until it accepts no more
+		conn, err := net.DialTimeout("tcp", l.Addr().String(), time.Second)
+		if err != nil {
+			break
+		}
+		_ = conn.Close()
+	}
+	close(leave)
+	if text := <-got; text != "done" {
+		t.Errorf("the request under way got %q", text)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
+
+func TestServeAnswersBigHeadersItself(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	w := newWorld(t)
+	go func() { ended <- server.Serve(ctx, l, w.handler, w.options.Log) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.Addr().String()+"/healthz", bytes.NewReader(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Large", strings.Repeat("x", 64<<10))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
