@@ -65,8 +65,11 @@ func startSquid(t *testing.T) probe.Endpoint {
 	if err := squid.Start(); err != nil {
 		t.Fatalf("start squid (Debian package squid): %v", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- squid.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = squid.Wait() // its state is read below
+	}()
 	t.Cleanup(func() {
 		_ = squid.Process.Signal(os.Interrupt)
 		select {
@@ -78,9 +81,8 @@ func startSquid(t *testing.T) probe.Endpoint {
 	})
 	waitForListener(t, address, func() error {
 		select {
-		case err := <-ended:
-			ended <- err
-			return fmt.Errorf("squid ended: %w\n%s", err, log.String())
+		case <-ended:
+			return fmt.Errorf("squid ended: %s\n%s", squid.ProcessState, log.String())
 		default:
 			return nil
 		}

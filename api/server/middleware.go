@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -83,7 +84,7 @@ func (s *server) recoverPanics(next http.Handler) http.Handler {
 			if what == nil {
 				return
 			}
-			if what == http.ErrAbortHandler {
+			if err, ok := what.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(what)
 			}
 			s.Log.ErrorContext(r.Context(), "panic while serving", "panic", what, "path", r.URL.Path,

@@ -34,7 +34,7 @@ func HashToken(plain string) string {
 // tokensPath knows as the operator's. It keeps what is there already, other tokens
 // included, and may be called again after a crash at any point.
 func EnsureOperatorToken(tokensPath, plainPath string) error {
-	plain, err := os.ReadFile(plainPath)
+	plain, err := os.ReadFile(filepath.Clean(plainPath))
 	token := strings.TrimSpace(string(plain))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the operator's token: %w", err)
@@ -45,7 +45,7 @@ func EnsureOperatorToken(tokensPath, plainPath string) error {
 			return fmt.Errorf("write the operator's token: %w", err)
 		}
 	}
-	data, err := os.ReadFile(tokensPath)
+	data, err := os.ReadFile(filepath.Clean(tokensPath))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read tokens file: %w", err)
 	}

@@ -41,6 +41,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	if err != nil {
 		err = errors.Join(fmt.Errorf("requests to the API were cut off after %s: %w", stopTimeout, err), s.Close())
 	}
-	<-ended
+	if e := <-ended; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
 	return err
 }

@@ -63,7 +63,7 @@ func TestLogTellsNothingSecret(t *testing.T) {
 
 func TestReadyz(t *testing.T) {
 	w := newWorld(t)
-	var notYet error = errors.New("the cache of Proxy objects is not filled yet")
+	notYet := errors.New("the cache of Proxy objects is not filled yet")
 	w.options.Ready = func() error { return notYet }
 	w.build()
 	if r := w.do(http.MethodGet, "/readyz", ""); r.code != http.StatusServiceUnavailable || r.field(t, "message") != notYet.Error() {
