@@ -56,7 +56,9 @@ type stack struct {
 	echo  string
 	out   *bytes.Buffer
 	cmd   *exec.Cmd
-	ended chan error
+	// ended is closed when the program has ended, with err.
+	ended chan struct{}
+	err   error
 }
 
 func newStack(t *testing.T) *stack {
@@ -91,15 +93,17 @@ func (s *stack) start() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	_ = w.Close()
-	s.ended = make(chan error, 1)
+	if err := w.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.ended = make(chan struct{})
 	ready := make(chan struct{})
 	go func() {
 		var seen bool
 		buf := make([]byte, 4096)
 		for {
 			n, err := r.Read(buf)
-			s.out.Write(buf[:n])
+			_, _ = s.out.Write(buf[:n]) // it never fails
 			if !seen && strings.Contains(s.out.String(), "Ctrl-C ends it.") {
 				seen = true
 				close(ready)
@@ -108,12 +112,13 @@ func (s *stack) start() {
 				break
 			}
 		}
-		s.ended <- s.cmd.Wait()
+		s.err = s.cmd.Wait()
+		close(s.ended)
 	}()
 	select {
 	case <-ready:
-	case err := <-s.ended:
-		s.t.Fatalf("fairlead dev ended: %v\n%s", err, s.out)
+	case <-s.ended:
+		s.t.Fatalf("fairlead dev ended: %v\n%s", s.err, s.out)
 	case <-time.After(2 * time.Minute):
 		s.t.Fatal("fairlead dev is not ready after 2 minutes")
 	}
@@ -134,9 +139,9 @@ func (s *stack) stop() string {
 		s.t.Fatal(err)
 	}
 	select {
-	case err := <-s.ended:
-		if err != nil {
-			s.t.Errorf("fairlead dev ended with %v\n%s", err, s.out)
+	case <-s.ended:
+		if s.err != nil {
+			s.t.Errorf("fairlead dev ended with %v\n%s", s.err, s.out)
 		}
 	case <-time.After(time.Minute):
 		s.t.Errorf("fairlead dev does not end\n%s", s.out)
@@ -287,9 +292,9 @@ func (s *stack) firstRun(t *testing.T, uid string) string {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	run, err := c.DescribeWorkflowExecution(t.Context(), "proxy/default/demo/"+uid, "")
+	run, err := c.DescribeWorkflow(t.Context(), "proxy/default/demo/"+uid, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run.WorkflowExecutionInfo.GetFirstRunId()
+	return run.RawResponse.GetWorkflowExecutionInfo().GetFirstRunId()
 }

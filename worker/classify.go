@@ -26,14 +26,14 @@ func classify(err error) conn.Class {
 	case errors.Is(err, object.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
 	}
-	switch provider.Class(err) {
-	case provider.ErrNotFound:
+	switch class := provider.Class(err); {
+	case errors.Is(class, provider.ErrNotFound):
 		return conn.Class{Type: wire.FailureNotFound, NonRetryable: true}
-	case provider.ErrQuotaExceeded:
+	case errors.Is(class, provider.ErrQuotaExceeded):
 		return conn.Class{Type: wire.FailureQuota, After: quotaRetry, Benign: true}
-	case provider.ErrPermanent:
+	case errors.Is(class, provider.ErrPermanent):
 		return conn.Class{Type: wire.FailurePermanent, NonRetryable: true}
-	case provider.ErrBusy:
+	case errors.Is(class, provider.ErrBusy):
 		return conn.Class{Type: wire.FailureBusy, After: busyRetry, Benign: true}
 	default:
 		return conn.Class{Type: wire.FailureTransient}

@@ -25,7 +25,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
-// ErrSuperseded: the caller's view of the object is old.
+// ErrSuperseded says that the caller's view of the object is old.
 var ErrSuperseded = errors.New("superseded")
 
 // fieldOwner is the field manager of what this package writes.

@@ -17,7 +17,7 @@ const providerQueuePrefix = "fairlead-provider-"
 // ProviderQueue is the task queue of the activities of one provider.
 func ProviderQueue(provider string) string { return providerQueuePrefix + provider }
 
-// Workflow types.
+// WorkflowProxy is the workflow type of a Proxy.
 const WorkflowProxy = "Proxy"
 
 const proxyIDPrefix = "proxy/"

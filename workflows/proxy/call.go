@@ -31,7 +31,7 @@ var stepActivities = map[StepKind]string{
 }
 
 // call runs a step on the provider and takes in what came of it.
-func (r *run) call(ctx workflow.Context, s Step, claim wire.Claim) error {
+func (r *run) call(ctx workflow.Context, s Step) error {
 	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry}
 	var seen wire.Instance
 	// A Create or Delete that was sent may do its work whether or not we wait for
@@ -44,10 +44,10 @@ func (r *run) call(ctx workflow.Context, s Step, claim wire.Claim) error {
 		if temporal.IsCanceledError(err) {
 			return r.cut(ctx, s)
 		}
-		return r.outcome(ctx, s, claim, seen, err)
+		return r.outcome(ctx, s, seen, err)
 	}
 	err := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in).Get(ctx, &seen)
-	return r.outcome(ctx, s, claim, seen, err)
+	return r.outcome(ctx, s, seen, err)
 }
 
 // race waits for future, or cancels it when a signal comes first.
@@ -74,9 +74,9 @@ func (r *run) cut(ctx workflow.Context, s Step) error {
 }
 
 // outcome takes in the result of a step.
-func (r *run) outcome(ctx workflow.Context, s Step, claim wire.Claim, seen wire.Instance, err error) error {
+func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err error) error {
 	if err != nil {
-		return r.failed(ctx, s, claim, err)
+		return r.failed(ctx, s, err)
 	}
 	r.state.Trouble = nil
 	rec := r.state.find(s.Entry)
@@ -101,7 +101,7 @@ func (r *run) outcome(ctx workflow.Context, s Step, claim wire.Claim, seen wire.
 }
 
 // failed remembers why, for the plan to tell and to wait out.
-func (r *run) failed(ctx workflow.Context, s Step, claim wire.Claim, err error) error {
+func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

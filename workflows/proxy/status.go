@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"reflect"
 	"slices"
 	"time"
 
@@ -115,18 +116,24 @@ func condition(cs []wire.Condition, t string) *wire.Condition {
 // equal says whether two statuses say the same. Times go through the API server,
 // which keeps seconds and another location.
 func equal(a, b wire.ProxyStatus) bool {
-	sameEntry := func(x, y wire.Entry) bool {
-		at, bt := x.AttemptUntil, y.AttemptUntil
-		x.AttemptUntil, y.AttemptUntil = time.Time{}, time.Time{}
-		return x == y && at.Equal(bt)
+	if !slices.EqualFunc(a.Ledger, b.Ledger, sameEntry) || !slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) || !a.ProbedAt.Equal(b.ProbedAt) {
+		return false
 	}
-	sameCondition := func(x, y wire.Condition) bool {
-		return x.Type == y.Type && x.Status == y.Status && x.Reason == y.Reason && x.Message == y.Message
+	for _, s := range []*wire.ProxyStatus{&a, &b} { // what is left compares field by field
+		s.Sequence, s.ProbedAt, s.Ledger, s.Conditions = 0, time.Time{}, nil, nil
 	}
-	return a.Phase == b.Phase && a.ObservedGeneration == b.ObservedGeneration && a.ObservedInputs == b.ObservedInputs &&
-		a.ObservedReplace == b.ObservedReplace && a.ProviderID == b.ProviderID && a.Host == b.Host && a.Port == b.Port &&
-		a.SpecHash == b.SpecHash && a.LatencyMillis == b.LatencyMillis && a.ProbedAt.Equal(b.ProbedAt) && a.ExitIP == b.ExitIP &&
-		slices.EqualFunc(a.Ledger, b.Ledger, sameEntry) && slices.EqualFunc(a.Conditions, b.Conditions, sameCondition)
+	return reflect.DeepEqual(a, b)
+}
+
+func sameEntry(a, b wire.Entry) bool {
+	until := a.AttemptUntil.Equal(b.AttemptUntil)
+	a.AttemptUntil, b.AttemptUntil = time.Time{}, time.Time{}
+	return a == b && until
+}
+
+func sameCondition(a, b wire.Condition) bool {
+	a.Since, b.Since = time.Time{}, time.Time{}
+	return a == b
 }
 
 // healthPhase is the phase of a proxy that is up.

@@ -92,7 +92,7 @@ func (r *run) act(ctx workflow.Context, claim wire.Claim) (done bool, err error)
 				return true, nil
 			}
 		default:
-			err = r.call(ctx, step, claim)
+			err = r.call(ctx, step)
 		}
 		if err != nil {
 			return false, err
