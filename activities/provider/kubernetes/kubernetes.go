@@ -19,7 +19,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;delete
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;create;update;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;delete
 
 // Type is the type of this provider in the providers file.
 const Type = "kubernetes"
