@@ -34,7 +34,9 @@ func testMain(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "temporal-devserver")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, ".") // #nosec G204 -- fixed arguments
+	// The flags of deploy/tools/build.sh: with others, all of Temporal would be compiled again.
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)
 		return 1
