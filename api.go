@@ -69,11 +69,13 @@ func (p *parts) addAPI(context.Context) error {
 			return fmt.Errorf("serve the HTTP API (--http-address): %w", err)
 		}
 		go func() {
-			if _, err := cache.GetInformer(ctx, &crawl.Proxy{}); err == nil && cache.WaitForCacheSync(ctx) {
-				close(ready)
-				if p.api.onReady != nil {
-					p.api.onReady()
-				}
+			if _, err := cache.GetInformer(ctx, &crawl.Proxy{}); err != nil || !cache.WaitForCacheSync(ctx) {
+				p.log.Error("the cache of the Proxies cannot be filled", "error", err)
+				return
+			}
+			close(ready)
+			if p.api.onReady != nil {
+				p.api.onReady()
 			}
 		}()
 		return server.Serve(ctx, l, handler, p.log)

@@ -35,6 +35,7 @@ func (c *connections) rest() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the Kubernetes cluster (--kubeconfig): %w", err)
 	}
+	cfg.QPS = -1 // the API server's own fairness does it better
 	return cfg, nil
 }
 
@@ -61,21 +62,28 @@ func partCommand(use, short string, flags func(*pflag.FlagSet, *settings), add .
 		Example: "  fairlead " + use + " --kubeconfig kubeconfig --temporal-address 127.0.0.1:7233",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			var err error
-			if s.rest, err = c.rest(); err != nil {
-				return err
+			err := runPart(cmd.Context(), c, s, add)
+			if cmd.Context().Err() != nil {
+				return nil // it was asked to end
 			}
-			if s.temporal, err = c.temporal(ctx); err != nil {
-				return err
-			}
-			defer s.temporal.Close()
-			return run(ctx, s, add...)
+			return err
 		},
 	}
 	c.addFlags(cmd.Flags())
 	flags(cmd.Flags(), &s)
 	return cmd
+}
+
+func runPart(ctx context.Context, c connections, s settings, add []adder) error {
+	var err error
+	if s.rest, err = c.rest(); err != nil {
+		return err
+	}
+	if s.temporal, err = c.temporal(ctx); err != nil {
+		return err
+	}
+	defer s.temporal.Close()
+	return run(ctx, s, add...)
 }
 
 func workerCommand() *cobra.Command {

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	temporalclient "go.temporal.io/sdk/client"
 
 	"example.com/fairlead/api/server"
 	"example.com/fairlead/deploy/local"
-	"example.com/fairlead/temporal/conn"
 )
 
 // stopTimeout is how long the local stack may take to end.
@@ -111,7 +108,8 @@ func (o devOptions) serve(ctx context.Context, stack *local.Stack, told *progres
 	if err != nil {
 		return err
 	}
-	if s.temporal, err = o.dial(ctx, stack.TemporalAddress); err != nil {
+	c := connections{temporalAddress: stack.TemporalAddress, temporalNamespace: o.temporalNamespace}
+	if s.temporal, err = c.temporal(ctx); err != nil {
 		return err
 	}
 	defer s.temporal.Close()
@@ -121,12 +119,6 @@ func (o devOptions) serve(ctx context.Context, stack *local.Stack, told *progres
 		return errors.Join(cause, err)
 	}
 	return err
-}
-
-func (o devOptions) dial(ctx context.Context, address string) (temporalclient.Client, error) {
-	return conn.Dial(ctx, conn.Options{
-		Address: address, Namespace: o.temporalNamespace, Identity: fmt.Sprintf("fairlead-dev-%d", os.Getpid()), Log: slog.Default(),
-	})
 }
 
 func (o devOptions) settings(stack *local.Stack) (settings, error) {

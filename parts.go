@@ -44,7 +44,7 @@ type settings struct {
 }
 
 func defaultSettings() settings {
-	return settings{log: slog.Default(), api: defaultAPISettings()}
+	return settings{api: defaultAPISettings()}
 }
 
 func (s *settings) addProviderFlags(f *pflag.FlagSet) {
@@ -56,6 +56,9 @@ func (s *settings) addProviderFlags(f *pflag.FlagSet) {
 type parts struct {
 	settings
 	mgr manager.Manager
+	// live reads and writes past the cache.
+	live      client.Client
+	clusterID string
 	// metrics of this process.
 	metrics *prometheus.Registry
 	// registry is nil until the first part that needs it.
@@ -68,52 +71,82 @@ type adder func(p *parts, ctx context.Context) error
 // run runs parts until ctx ends.
 func run(ctx context.Context, s settings, add ...adder) error {
 	s.log = slog.Default()
-	mgr, err := newManager(ctx, s)
+	scheme, err := newScheme()
 	if err != nil {
 		return err
 	}
-	p := &parts{settings: s, mgr: mgr, metrics: prometheus.NewRegistry()}
+	p := &parts{settings: s, metrics: prometheus.NewRegistry()}
+	if p.live, err = client.New(s.rest, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("set up the client of the Kubernetes API: %w", err)
+	}
+	if p.clusterID, err = awaitCluster(ctx, s, p.live); err != nil {
+		return err
+	}
+	if p.mgr, err = newManager(s, scheme); err != nil {
+		return err
+	}
 	for _, a := range add {
 		if err := a(p, ctx); err != nil {
 			return err
 		}
 	}
-	if err := mgr.Start(ctx); err != nil {
+	if err := p.mgr.Start(ctx); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
 	return nil
 }
 
-// newManager keeps trying until the API server answers: one that is not up yet is a
-// reason to wait, not to crash.
-func newManager(ctx context.Context, s settings) (manager.Manager, error) {
+// newScheme has all API types that Fairlead reads and writes.
+func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the API types: %w", err)
 		}
 	}
+	return scheme, nil
+}
+
+// newManager makes a manager whose cache has no Secrets but labelled ones.
+func newManager(s settings, scheme *runtime.Scheme) (manager.Manager, error) {
 	byObject := starter.CacheByObject()
 	byObject[&corev1.Secret{}] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{crawl.LabelCloudInit: "true"})}
 	grace := 30 * time.Second
-	options := manager.Options{
+	mgr, err := ctrl.NewManager(s.rest, manager.Options{
 		Scheme:                  scheme,
 		Cache:                   cache.Options{ByObject: byObject},
 		Metrics:                 server.Options{BindAddress: "0"}, // the api serves them
 		LeaderElection:          s.leaderElect,
 		LeaderElectionID:        "fairlead-starter",
 		GracefulShutdownTimeout: &grace,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("set up the manager: %w", err)
 	}
-	for {
-		mgr, err := ctrl.NewManager(s.rest, options)
+	return mgr, nil
+}
+
+const (
+	apiAnswers    = 5 * time.Second
+	firstAPIPause = 500 * time.Millisecond
+	maxAPIPause   = 15 * time.Second
+)
+
+// awaitCluster returns the cluster's identity. An API server that is not up yet is
+// a reason to wait, not to crash.
+func awaitCluster(ctx context.Context, s settings, live client.Reader) (string, error) {
+	for pause := firstAPIPause; ; pause = min(2*pause, maxAPIPause) {
+		attempt, cancel := context.WithTimeout(ctx, apiAnswers)
+		id, err := object.ClusterID(attempt, live)
+		cancel()
 		if err == nil {
-			return mgr, nil
+			return id, nil
 		}
-		s.log.Warn("the Kubernetes API does not answer yet, trying again", "address", s.rest.Host, "error", err)
+		s.log.Warn("the Kubernetes API does not answer yet, trying again", "address", s.rest.Host, "in", pause, "error", err)
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("connect to the Kubernetes API at %s: %w", s.rest.Host, err)
-		case <-time.After(2 * time.Second):
+			return "", fmt.Errorf("connect to the Kubernetes API at %s: %w", s.rest.Host, err)
+		case <-time.After(pause):
 		}
 	}
 }
@@ -125,23 +158,19 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	providers, err := p.providers(ctx)
+	providers, err := p.providers()
 	if err != nil {
 		return err
 	}
 	return starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}, providers)
 }
 
-func (p *parts) addWorker(ctx context.Context) error {
-	live, err := p.live()
+func (p *parts) addWorker(context.Context) error {
+	providers, err := p.providers()
 	if err != nil {
 		return err
 	}
-	providers, err := p.providers(ctx)
-	if err != nil {
-		return err
-	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: live, Providers: providers, Log: p.log}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, Log: p.log}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}
@@ -165,31 +194,15 @@ func (p *parts) addWorker(ctx context.Context) error {
 	return nil
 }
 
-// live is a client past the cache.
-func (p *parts) live() (client.Client, error) {
-	c, err := client.New(p.mgr.GetConfig(), client.Options{Scheme: p.mgr.GetScheme(), Mapper: p.mgr.GetRESTMapper()})
-	if err != nil {
-		return nil, fmt.Errorf("set up the client of the Kubernetes API: %w", err)
-	}
-	return c, nil
-}
-
 // providers reads the providers file once, and follows it.
-func (p *parts) providers(ctx context.Context) (*provider.Registry, error) {
+func (p *parts) providers() (*provider.Registry, error) {
 	if p.registry != nil {
 		return p.registry, nil
 	}
-	live, err := p.live()
-	if err != nil {
-		return nil, err
-	}
-	id, err := object.ClusterID(ctx, live)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	p.registry, err = provider.Load(p.providersFile, map[string]provider.Builder{
-		process.Type:    process.Builder(process.Options{ClusterID: id}),
-		kubernetes.Type: kubernetes.Builder(p.rest, id),
+		process.Type:    process.Builder(process.Options{ClusterID: p.clusterID}),
+		kubernetes.Type: kubernetes.Builder(p.rest, p.clusterID),
 	}, p.log)
 	if err != nil {
 		return nil, err

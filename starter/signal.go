@@ -22,9 +22,19 @@ type Signaller struct {
 }
 
 // Changed wakes the workflow of ref, and starts it if it does not run.
-func (s *Signaller) Changed(ctx context.Context, ref wire.ProxyRef, provider string) error {
+func (s *Signaller) Changed(ctx context.Context, ref wire.ProxyRef) error {
+	return s.wake(ctx, ref, wire.SignalChanged, nil)
+}
+
+// Health tells the workflow of ref a verdict. One that does not run is started: an
+// idle proxy whose workflow was terminated has no other event to start it.
+func (s *Signaller) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
+	return s.wake(ctx, ref, wire.SignalHealth, h)
+}
+
+func (s *Signaller) wake(ctx context.Context, ref wire.ProxyRef, signal string, arg any) error {
 	title := "Proxy " + ref.String()
-	_, err := s.Temporal.SignalWithStartWorkflow(ctx, wire.ProxyID(ref), wire.SignalChanged, nil, temporalclient.StartWorkflowOptions{
+	_, err := s.Temporal.SignalWithStartWorkflow(ctx, wire.ProxyID(ref), signal, arg, temporalclient.StartWorkflowOptions{
 		TaskQueue:                wire.QueueMain,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
@@ -33,35 +43,24 @@ func (s *Signaller) Changed(ctx context.Context, ref wire.ProxyRef, provider str
 		TypedSearchAttributes: temporal.NewSearchAttributes(
 			wire.KeyKubeNamespace.ValueSet(ref.Namespace),
 			wire.KeyKubeName.ValueSet(ref.Name),
-			wire.KeyProvider.ValueSet(provider),
 			wire.KeyProxyPhase.ValueSet(wire.PhasePending),
 		),
 	}, wire.WorkflowProxy, proxy.Input{Proxy: ref})
 	if err != nil {
-		return fmt.Errorf("wake the workflow of Proxy %s: %w", ref, err)
+		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", signal, ref, err)
 	}
 	return nil
 }
 
 // Gone wakes the workflow of an object that vanished, if it still runs.
 func (s *Signaller) Gone(ctx context.Context, ref wire.ProxyRef) error {
-	return s.signal(ctx, ref, wire.SignalChanged, nil)
-}
-
-// Health tells the workflow of ref a verdict. A workflow that does not run will
-// be started by the starter and hear of it again.
-func (s *Signaller) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
-	return s.signal(ctx, ref, wire.SignalHealth, h)
-}
-
-func (s *Signaller) signal(ctx context.Context, ref wire.ProxyRef, name string, arg any) error {
-	err := s.Temporal.SignalWorkflow(ctx, wire.ProxyID(ref), "", name, arg)
+	err := s.Temporal.SignalWorkflow(ctx, wire.ProxyID(ref), "", wire.SignalChanged, nil)
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", name, ref, err)
+		return fmt.Errorf("tell the workflow of Proxy %s that its object is gone: %w", ref, err)
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ type watch struct {
 	// sent holds, by UID, what was signalled and is not in the status yet, so that
 	// the workflow's own writes do not wake it again.
 	sent map[string]sent
+	// known holds the UIDs that were looked at since this starter began.
+	known map[string]bool
 }
 
 type sent struct {
@@ -49,26 +51,43 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	switch {
 	case apierrors.IsNotFound(err), err == nil && string(p.UID) != ref.UID:
 		w.forget(ref.UID)
+		w.mu.Lock()
+		delete(w.known, ref.UID)
+		w.mu.Unlock()
 		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", ref, err)
+	}
+	if !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) {
+		w.forget(ref.UID) // others hold it back; our part is done
+		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
 	}
 	inputs, err := w.inputs(ctx, &p)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if inputs == p.Status.ObservedInputs {
+	if first := w.firstSight(ref.UID); inputs == p.Status.ObservedInputs && !(first && busy(&p)) {
 		w.forget(ref.UID)
 		return reconcile.Result{}, nil
 	}
 	if rest := w.pending(ref.UID, inputs); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	if err := w.signaller.Changed(ctx, ref, p.Spec.Provider); err != nil {
+	if err := w.signaller.Changed(ctx, ref); err != nil {
 		return reconcile.Result{}, err
 	}
 	w.remember(ref.UID, inputs)
 	return reconcile.Result{RequeueAfter: resend}, nil
+}
+
+// busy says whether the workflow of p should be at work: should it have been
+// terminated, nothing else would start it.
+func busy(p *crawl.Proxy) bool {
+	switch p.Status.Phase {
+	case crawl.PhaseReady, crawl.PhaseUnhealthy, crawl.PhaseFailed:
+		return !p.DeletionTimestamp.IsZero()
+	}
+	return true
 }
 
 func (w *watch) inputs(ctx context.Context, p *crawl.Proxy) (string, error) {
@@ -102,6 +121,15 @@ func (w *watch) remember(uid, inputs string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent[uid] = sent{inputs: inputs, at: w.now()}
+}
+
+// firstSight says whether this is the first look at an object.
+func (w *watch) firstSight(uid string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.known[uid]
+	w.known[uid] = true
+	return first
 }
 
 func (w *watch) forget(uid string) {
@@ -155,7 +183,7 @@ func (w *watch) wakeMoved(ctx context.Context) error {
 		if missing := c.Reason == wire.ReasonUnavailable; missing != slices.Contains(names, p.Spec.Provider) {
 			continue
 		}
-		if err := w.signaller.Changed(ctx, refOf(p), p.Spec.Provider); err != nil {
+		if err := w.signaller.Changed(ctx, refOf(p)); err != nil {
 			return err
 		}
 	}

@@ -24,8 +24,11 @@ import (
 	"example.com/fairlead/workflows/proxy"
 )
 
-// stopTimeout is how long a stopping worker waits for attempts under way.
-const stopTimeout = 20 * time.Second
+const (
+	// stopTimeout is how long a stopping worker waits for attempts under way.
+	stopTimeout = 20 * time.Second
+	startAgain  = 10 * time.Second
+)
 
 // Options are what the worker works with.
 type Options struct {
@@ -78,12 +81,15 @@ type queue struct {
 // follow starts and stops workers as the providers file changes.
 func (q *queues) follow(ctx context.Context) error {
 	changed := q.options.Providers.Changed()
+	again := time.NewTicker(startAgain) // for a worker that did not start
+	defer again.Stop()
 	for {
 		q.reconcile()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
+		case <-again.C:
 		}
 	}
 }

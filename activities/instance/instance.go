@@ -55,8 +55,9 @@ func (a *Activities) Create(ctx context.Context, in wire.InstanceInput) (wire.In
 func attemptDeadline(ctx context.Context, e wire.Entry) time.Time {
 	info := activity.GetInfo(ctx)
 	deadline := info.StartedTime.Add(wire.CreateAttempt)
-	if !e.AttemptUntil.IsZero() && e.AttemptUntil.Before(deadline) {
-		return e.AttemptUntil
+	// The slack is for clocks that are apart.
+	if latest := e.AttemptUntil.Add(-wire.AttemptSlack); !e.AttemptUntil.IsZero() && latest.Before(deadline) {
+		return latest
 	}
 	return deadline
 }

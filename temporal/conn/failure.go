@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -46,7 +47,7 @@ type activityFailures struct {
 
 func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	result, err := a.Next.ExecuteActivity(ctx, in)
-	if err == nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return result, err
 	}
 	c := a.classify(err)
@@ -76,5 +77,5 @@ func Scrub(msg string) string {
 	if len(msg) > maxMessage {
 		msg = msg[:maxMessage] + " (cut)"
 	}
-	return msg
+	return strings.ToValidUTF8(msg, "") // or the failure could not be sent
 }

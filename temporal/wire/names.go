@@ -3,11 +3,7 @@
 // failure types. A change here changes histories.
 package wire
 
-import (
-	"strings"
-
-	"go.temporal.io/sdk/temporal"
-)
+import "go.temporal.io/sdk/temporal"
 
 // QueueMain is the task queue of workflows and of activities on objects.
 const QueueMain = "fairlead"
@@ -20,20 +16,9 @@ func ProviderQueue(provider string) string { return providerQueuePrefix + provid
 // WorkflowProxy is the workflow type of a Proxy.
 const WorkflowProxy = "Proxy"
 
-const proxyIDPrefix = "proxy/"
-
 // ProxyID is the workflow id of a Proxy.
 func ProxyID(ref ProxyRef) string {
-	return proxyIDPrefix + ref.Namespace + "/" + ref.Name + "/" + ref.UID
-}
-
-// ParseProxyID is the inverse of ProxyID.
-func ParseProxyID(id string) (ProxyRef, bool) {
-	parts := strings.Split(strings.TrimPrefix(id, proxyIDPrefix), "/")
-	if !strings.HasPrefix(id, proxyIDPrefix) || len(parts) != 3 {
-		return ProxyRef{}, false
-	}
-	return ProxyRef{Namespace: parts[0], Name: parts[1], UID: parts[2]}, true
+	return "proxy/" + ref.Namespace + "/" + ref.Name + "/" + ref.UID
 }
 
 // Signals. All but health are wake-ups without data.

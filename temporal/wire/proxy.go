@@ -120,6 +120,16 @@ type Health struct {
 	Epoch int64 `json:"epoch,omitempty"`
 }
 
+// Reason is the condition reason of the verdict.
+func (h Health) Reason() string {
+	for _, v := range verdicts {
+		if h.Verdict == v.verdict || h.Verdict == v.reason { // or read back from a status
+			return v.reason
+		}
+	}
+	return ReasonNotProbed
+}
+
 // InstanceInput is the input of the activities on instances.
 type InstanceInput struct {
 	Proxy     ProxyRef `json:"proxy"`

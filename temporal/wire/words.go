@@ -49,15 +49,15 @@ const (
 	ReasonHealthy   = "Healthy"
 )
 
-// VerdictReasons are the condition reasons of the verdicts of a probe.
-var VerdictReasons = map[string]string{
-	"healthy":    ReasonHealthy,
-	"slow":       "Slow",
-	"dead":       "Dead",
-	"auth":       "AuthenticationRequired",
-	"forbidden":  "ForbiddenByProxy",
-	"blocked":    "BlockedByTarget",
-	"wrong-exit": "WrongExit",
+// verdicts of a probe, with their condition reasons.
+var verdicts = []struct{ verdict, reason string }{
+	{"healthy", ReasonHealthy},
+	{"slow", "Slow"},
+	{"dead", "Dead"},
+	{"auth", "AuthenticationRequired"},
+	{"forbidden", "ForbiddenByProxy"},
+	{"blocked", "BlockedByTarget"},
+	{"wrong-exit", "WrongExit"},
 }
 
 // Annotations that a message names as the remedy; the API type defines the same.

@@ -34,6 +34,9 @@ var stepActivities = map[StepKind]string{
 func (r *run) call(ctx workflow.Context, s Step) error {
 	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry}
 	var seen wire.Instance
+	if rec := r.state.find(s.Entry); s.Kind == Create && rec != nil {
+		rec.Sent = true
+	}
 	// A Create or Delete that was sent may do its work whether or not we wait for
 	// it, so it is waited for; only the rests between quiet attempts can be cut.
 	if s.Kind == Settle || s.Kind == Vanish || s.Quiet {
@@ -83,10 +86,10 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 	switch s.Kind {
 	case Create:
 		rec.Fresh = false
-		rec.Seen = seen
+		rec.see(seen)
 		r.attempted(ctx, s.Entry, seen.Attempt)
 	case Get, Settle:
-		rec.Seen = seen
+		rec.see(seen)
 		r.state.Look = false
 	case Delete:
 		rec.Deleting = true

@@ -44,9 +44,10 @@ func (in inbox) drain(r *run) {
 	}
 }
 
-// wait blocks until a signal is there.
+// wait blocks until a signal is there or the workflow is cancelled.
 func (in inbox) wait(ctx workflow.Context, r *run) {
-	in.add(ctx, workflow.NewSelector(ctx), r).Select(ctx)
+	selector := workflow.NewSelector(ctx).AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
+	in.add(ctx, selector, r).Select(ctx)
 }
 
 // add makes s wake up on every signal, and take it.
@@ -69,9 +70,11 @@ func (in inbox) add(ctx workflow.Context, s workflow.Selector, r *run) workflow.
 	return s
 }
 
+// hear takes a verdict; old news wakes nobody.
 func (r *run) hear(h wire.Health) {
-	r.state.heed(h)
-	r.dirty = true
+	if r.state.heed(h) {
+		r.dirty = true
+	}
 }
 
 func (r *run) look() {

@@ -63,8 +63,8 @@ func Next(s State, want wire.Claim, now time.Time) Step {
 		return nextWithoutObject(s)
 	}
 	v := decide(s, want, now)
-	switch v.step.Kind {
-	case Enter, Get, Release: // what they find out belongs into the same status, if there is one
+	switch k := v.step.Kind; {
+	case k == Enter, k == Release, k == Get && s.Trouble == nil: // what they find out belongs into the same status
 		return v.step
 	}
 	if status := describe(s, want, v, now); !equal(status, s.Stored) {
@@ -202,7 +202,7 @@ func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	case cur.Fresh:
 		return decideCreate(s, cur, now)
 	case cur.Seen.State == "":
-		return view{step: step(s, Get, cur)}
+		return look(s, cur)
 	}
 	return decideSeen(s, cur, now)
 }
@@ -228,7 +228,7 @@ func decideSeen(s State, cur *Record, now time.Time) view {
 	switch cur.Seen.State {
 	case wire.StateRunning:
 		if s.Look {
-			return view{step: step(s, Get, cur)}
+			return look(s, cur)
 		}
 		return view{healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated, "", Step{Kind: Park}}
 	case wire.StateStopped:
@@ -248,10 +248,24 @@ func decideSeen(s State, cur *Record, now time.Time) view {
 // removal deletes an instance and waits until it is gone. One delete is in flight
 // at a time.
 func removal(s State, r *Record) Step {
+	if r.Fresh && !r.Sent { // no attempt can be running that was never sent
+		unsent := *r
+		unsent.AttemptUntil = time.Time{}
+		r = &unsent
+	}
 	if r.Deleting {
 		return step(s, Vanish, r)
 	}
 	return step(s, Delete, r)
+}
+
+// look asks the provider, and tells meanwhile what was told before.
+func look(s State, cur *Record) view {
+	v := view{wire.PhaseProvisioning, wire.ReasonProvisioning, "looking at " + cur.Name, step(s, Get, cur)}
+	if s.serving(cur) {
+		v.phase, v.reason = healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated
+	}
+	return v
 }
 
 func step(s State, k StepKind, r *Record) Step {

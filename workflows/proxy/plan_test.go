@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -108,6 +110,10 @@ func TestNext(t *testing.T) {
 		{name: "a missing Secret fails a proxy that has no instance", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: "m"} }), want: Publish, phase: wire.PhaseFailed, reason: wire.ReasonCloudInit},
 		{name: "a missing Secret keeps a running instance in service", in: aProxy().having(wire.StateRunning).healthy(true).with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: "m"} }), want: Publish, phase: wire.PhaseReady, reason: wire.ReasonCloudInit},
 		{name: "an unknown provider waits", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: "m"} }), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonUnavailable},
+		{name: "a provider that left the file keeps its running instance in service", in: aProxy().having(wire.StateRunning).healthy(true).published().with(func(_ *State, c *wire.Claim) {
+			c.Places, c.Hash, c.Problem = nil, "", &wire.Problem{Reason: wire.ReasonUnavailable, Message: "m"}
+		}), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonUnavailable},
+		{name: "a look that no worker answers is told", in: aProxy().having("").with(trouble(wire.FailureProviderUnavailable)), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonUnavailable},
 		{name: "deletion deletes the instance", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published(), want: Delete},
 		{name: "deletion with an empty ledger releases", in: aProxy().with(func(_ *State, c *wire.Claim) { c.Deleting = true }), want: Release},
 		{name: "skip-cleanup releases whatever there is", in: aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Deleting, c.SkipCleanup = true, true }), want: Release},
@@ -150,6 +156,19 @@ func external() *world {
 	})
 }
 
+// TestUnsent deletes an entry whose Create was never sent without waiting for an
+// attempt that cannot be running.
+func TestUnsent(t *testing.T) {
+	w := aProxy().having("", func(r *Record) { r.Fresh, r.AttemptUntil = true, now.Add(time.Hour) }).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published()
+	if got := Next(w.state, w.claim, now); got.Kind != Delete || !got.Entry.AttemptUntil.IsZero() {
+		t.Errorf("step = %+v, want Delete without an attempt to wait for", got)
+	}
+	w.state.Ledger[0].Sent = true
+	if got := Next(w.state, w.claim, now); got.Kind != Delete || got.Entry.AttemptUntil.IsZero() {
+		t.Errorf("step = %+v, want Delete that knows of the attempt", got)
+	}
+}
+
 // TestStatus states whole statuses.
 func TestStatus(t *testing.T) {
 	t.Run("a healthy proxy", func(t *testing.T) {
@@ -176,6 +195,22 @@ func TestStatus(t *testing.T) {
 		c := condition(got.Conditions, wire.ConditionHealthy)
 		if c.Reason != "Slow" || !c.Since.Equal(now) {
 			t.Errorf("condition = %+v, want reason Slow since %s", c, now)
+		}
+	})
+	t.Run("a proxy whose provider left the file keeps its address", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).published()
+		w.claim.Places, w.claim.Hash, w.claim.Problem = nil, "", &wire.Problem{Reason: wire.ReasonUnavailable}
+		got := Next(w.state, w.claim, now).Status
+		if got.Host != "127.64.0.1" || condition(got.Conditions, wire.ConditionReady).Status != wire.True {
+			t.Errorf("status = %+v", got)
+		}
+	})
+	t.Run("a message that the API server would refuse is made to fit", func(t *testing.T) {
+		w := aProxy().having(wire.StateProvisioning)
+		w.state.Trouble = &Trouble{Type: wire.FailureTransient, Message: strings.Repeat("é", 40_000) + "\xff"}
+		got := condition(Next(w.state, w.claim, now).Status.Conditions, wire.ConditionProvisioned).Message
+		if len(got) > 1024 || !utf8.ValidString(got) {
+			t.Errorf("message has %d bytes, valid UTF-8 %v", len(got), utf8.ValidString(got))
 		}
 	})
 	t.Run("a proxy that is being replaced has no address", func(t *testing.T) {

@@ -44,6 +44,8 @@ type Record struct {
 	wire.Entry
 	// Fresh: its Create may run now; the entry is written or about to be.
 	Fresh bool `json:"fresh,omitempty"`
+	// Sent: a Create was sent to the provider.
+	Sent bool `json:"sent,omitempty"`
 	// Seen is the provider's last word; State is empty before the first look.
 	Seen wire.Instance `json:"seen"`
 	// Deleting: the provider accepted the deletion.
@@ -72,13 +74,20 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Inputs != s.Stored.ObservedInputs {
 		s.Trouble = nil
 	}
-	if c.Stored.Sequence > s.Stored.Sequence || s.Stored.Sequence == 0 {
+	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
+		s.Health = nil // another proxy
+	}
+	// Not what this workflow wrote: another one did, or a backup was restored.
+	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
 		for _, e := range c.Stored.Ledger {
 			if s.find(e) == nil {
 				s.Ledger = append(s.Ledger, Record{Entry: e})
 			}
 		}
-		s.ReplaceSeen = c.Stored.ObservedReplace
+		if c.Stored.Sequence > s.Stored.Sequence {
+			s.ReplaceSeen = c.Stored.ObservedReplace
+		}
+		c.Stored.Sequence = max(c.Stored.Sequence, s.Stored.Sequence)
 		s.Stored = c.Stored
 		if s.Health == nil {
 			s.Health = healthFrom(c.Stored)
@@ -118,6 +127,15 @@ func healthFrom(st wire.ProxyStatus) *wire.Health {
 	return h
 }
 
+// see takes in what the provider said. The hash is the one that the instance was
+// made with, whatever the ledger had hoped for.
+func (r *Record) see(i wire.Instance) {
+	r.Seen = i
+	if i.Hash != "" {
+		r.Hash = i.Hash
+	}
+}
+
 func (s *State) find(e wire.Entry) *Record {
 	for i := range s.Ledger {
 		if s.Ledger[i].Same(e) {
@@ -151,26 +169,28 @@ func (s *State) healthOf(incarnation int64) *wire.Health {
 	return s.Health
 }
 
-// heed takes in a verdict. A verdict of an older engine, or on an instance that
-// is not the newest, is old news.
-func (s *State) heed(h wire.Health) {
+// heed takes in a verdict, and says whether it did. A verdict of an older engine,
+// or on an instance that is not the newest, is old news.
+func (s *State) heed(h wire.Health) bool {
 	var incarnation int64
 	if n := newest(s.entries()); n != nil {
 		incarnation = n.Incarnation
 	}
 	if h.Incarnation != incarnation || (s.Health != nil && h.Epoch < s.Health.Epoch) {
-		return
+		return false
 	}
 	s.Health = &h
 	s.Look = s.Look || !h.Healthy
+	return true
 }
 
-// current is the newest record that lives where want says a proxy should live.
+// current is the newest record that lives where want says a proxy should live; at
+// its provider, when the places there cannot be known.
 func (s *State) current(want wire.Claim) *Record {
 	var cur *Record
 	for i := range s.Ledger {
 		r := &s.Ledger[i]
-		if r.Provider == want.Provider && slices.Contains(want.Places, r.Place) && (cur == nil || r.Incarnation > cur.Incarnation) {
+		if r.Provider == want.Provider && (len(want.Places) == 0 || slices.Contains(want.Places, r.Place)) && (cur == nil || r.Incarnation > cur.Incarnation) {
 			cur = r
 		}
 	}

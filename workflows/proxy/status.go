@@ -3,6 +3,7 @@ package proxy
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/fairlead/temporal/wire"
@@ -72,10 +73,7 @@ func healthy(h *wire.Health) wire.Condition {
 	if h == nil {
 		return c
 	}
-	c.Status, c.Reason, c.Message = wire.False, h.Verdict, h.Message
-	if r, ok := wire.VerdictReasons[h.Verdict]; ok {
-		c.Reason = r
-	}
+	c.Status, c.Reason, c.Message = wire.False, h.Reason(), h.Message
 	if h.Healthy {
 		c.Status = wire.True
 	}
@@ -96,12 +94,20 @@ func ready(others ...wire.Condition) wire.Condition {
 func conditions(old []wire.Condition, now time.Time, cs ...wire.Condition) []wire.Condition {
 	cs = append(cs, ready(cs...))
 	for i := range cs {
+		cs[i].Message = fit(cs[i].Message)
 		cs[i].Since = now.Truncate(time.Second)
 		if o := condition(old, cs[i].Type); o != nil && o.Status == cs[i].Status {
 			cs[i].Since = o.Since
 		}
 	}
 	return cs
+}
+
+// maxMessage keeps a message well under what the API server takes, in bytes.
+const maxMessage = 1024
+
+func fit(msg string) string {
+	return strings.ToValidUTF8(msg[:min(len(msg), maxMessage)], "")
 }
 
 func condition(cs []wire.Condition, t string) *wire.Condition {

@@ -19,14 +19,20 @@ func Workflow(ctx workflow.Context, in Input) error {
 	for {
 		if !r.dirty {
 			r.inbox.wait(ctx, r)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 		done, err := r.episode(ctx)
-		if done || err != nil {
+		if err != nil {
 			return err
 		}
 		// Nothing may yield between this drain and the return: a signal that came
 		// between would be lost with the run.
 		r.inbox.drain(r)
+		if done { // whatever woke it last, there is nothing left to keep
+			return nil
+		}
 		if !r.dirty || r.full(ctx) {
 			return workflow.NewContinueAsNewError(ctx, Workflow, Input{Proxy: in.Proxy, State: &r.state, Dirty: r.dirty})
 		}
@@ -76,6 +82,10 @@ func (r *run) full(ctx workflow.Context) bool {
 // act runs steps until the plan parks or a signal asks for another claim.
 func (r *run) act(ctx workflow.Context, claim wire.Claim) (done bool, err error) {
 	for !r.dirty {
+		if r.full(ctx) {
+			r.dirty = true // the next run goes on
+			break
+		}
 		step := Next(r.state, claim, workflow.Now(ctx))
 		r.tell(ctx, step)
 		switch step.Kind {
