@@ -66,7 +66,7 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if first := w.firstSight(ref.UID); inputs == p.Status.ObservedInputs && !(first && busy(&p)) {
+	if first := w.firstSight(ref.UID); inputs == p.Status.ObservedInputs && (!first || !busy(&p)) {
 		w.forget(ref.UID)
 		return reconcile.Result{}, nil
 	}

@@ -79,20 +79,25 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	}
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
-		for _, e := range c.Stored.Ledger {
-			if s.find(e) == nil {
-				s.Ledger = append(s.Ledger, Record{Entry: e})
-			}
-		}
-		if c.Stored.Sequence > s.Stored.Sequence {
-			s.ReplaceSeen = c.Stored.ObservedReplace
-		}
-		c.Stored.Sequence = max(c.Stored.Sequence, s.Stored.Sequence)
-		s.Stored = c.Stored
-		if s.Health == nil {
-			s.Health = healthFrom(c.Stored)
+		s.takeOver(c.Stored)
+	}
+}
+
+// takeOver makes a status that this chain of runs did not write its own.
+func (s *State) takeOver(stored wire.ProxyStatus) {
+	for _, e := range stored.Ledger {
+		if s.find(e) == nil {
+			s.Ledger = append(s.Ledger, Record{Entry: e})
 		}
 	}
+	if stored.Sequence > s.Stored.Sequence {
+		s.ReplaceSeen = stored.ObservedReplace
+	}
+	if s.Health == nil {
+		s.Health = healthFrom(stored)
+	}
+	stored.Sequence = max(stored.Sequence, s.Stored.Sequence)
+	s.Stored = stored
 }
 
 // capAttempts bounds what a former chain of runs left: whatever it had under way

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // TakenError says that somebody else listens on an address.
@@ -28,9 +29,28 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("address %s is taken %s: end it, or choose another port with %s", e.Address, who, e.Flag)
 }
 
+// A process that was killed is out of sight a moment before the kernel has closed
+// its sockets: a holder that cannot be seen is waited for.
+const (
+	dyingLooks = 25
+	dyingPause = 200 * time.Millisecond
+)
+
 // Check returns a *TakenError when the address cannot be listened on because it
 // is taken. flag is the one that changes the address.
 func Check(address, flag string) error {
+	var taken *TakenError
+	for range dyingLooks {
+		err := check(address, flag)
+		if !errors.As(err, &taken) || taken.Holder != nil {
+			return err
+		}
+		time.Sleep(dyingPause)
+	}
+	return taken
+}
+
+func check(address, flag string) error {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
