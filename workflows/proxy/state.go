@@ -74,12 +74,12 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Inputs != s.Stored.ObservedInputs {
 		s.Trouble = nil
 	}
-	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
-		s.Health = nil // another proxy
-	}
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
 		s.takeOver(c.Stored)
+	}
+	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
+		s.Health = nil // another proxy
 	}
 }
 

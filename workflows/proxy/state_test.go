@@ -66,6 +66,33 @@ func TestMerge(t *testing.T) {
 	})
 }
 
+func TestMergeOfWhatOthersWrote(t *testing.T) {
+	t.Run("a restored, older status is taken over with the larger sequence", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).published()
+		w.state.Stored.Sequence = 9
+		claim := w.claim
+		claim.Stored = wire.ProxyStatus{Sequence: 4, Phase: wire.PhaseProvisioning, Ledger: []wire.Entry{{Provider: "p", Name: "proxy-x", Incarnation: 0}}}
+		w.state.merge(claim, now)
+		if len(w.state.Ledger) != 2 {
+			t.Errorf("ledger = %+v, want the union", w.state.Ledger)
+		}
+		if got := Next(w.state, claim, now); got.Kind != Publish || got.Status.Sequence != 10 {
+			t.Errorf("step = %+v, want to publish sequence 10", got)
+		}
+	})
+	t.Run("another endpoint has no verdict yet", func(t *testing.T) {
+		w := external().published()
+		w.state.Health = &wire.Health{Healthy: true, Verdict: "healthy", ProbedAt: now}
+		w.published()
+		claim := w.claim
+		claim.Stored, claim.Endpoint = w.state.Stored, &wire.Endpoint{Host: "10.0.0.10", Port: 8080}
+		w.state.merge(claim, now)
+		if w.state.Health != nil {
+			t.Errorf("health = %+v", w.state.Health)
+		}
+	})
+}
+
 func TestHeed(t *testing.T) {
 	base := func() State {
 		w := aProxy().having(wire.StateRunning).healthy(true)
