@@ -44,12 +44,20 @@ func (c *connections) temporal(ctx context.Context) (temporalclient.Client, erro
 	if err != nil {
 		host = "unknown"
 	}
-	return conn.Dial(ctx, conn.Options{
+	dialled, err := conn.Dial(ctx, conn.Options{
 		Address:   c.temporalAddress,
 		Namespace: c.temporalNamespace,
 		Identity:  fmt.Sprintf("fairlead-%d@%s", os.Getpid(), host),
 		Log:       slog.Default().With("part", "temporal"),
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.EnsureSearchAttributes(ctx, dialled, c.temporalNamespace); err != nil {
+		dialled.Close()
+		return nil, err
+	}
+	return dialled, nil
 }
 
 // partCommand is the command of one part of an installation.

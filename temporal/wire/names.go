@@ -48,9 +48,15 @@ const MemoTitle = "title"
 // Search attributes.
 var (
 	KeyProxyPhase    = temporal.NewSearchAttributeKeyKeyword("ProxyPhase")
+	keyAddonPhase    = temporal.NewSearchAttributeKeyKeyword("AddonPhase")
 	KeyProvider      = temporal.NewSearchAttributeKeyKeyword("Provider")
 	KeyKubeNamespace = temporal.NewSearchAttributeKeyKeyword("KubeNamespace")
 	KeyKubeName      = temporal.NewSearchAttributeKeyKeyword("KubeName")
 	KeyReason        = temporal.NewSearchAttributeKeyKeyword("Reason")
 	KeyHealthy       = temporal.NewSearchAttributeKeyBool("Healthy")
 )
+
+// SearchAttributes are the keys that a Temporal namespace must know.
+func SearchAttributes() []temporal.SearchAttributeKey {
+	return []temporal.SearchAttributeKey{KeyProxyPhase, keyAddonPhase, KeyProvider, KeyKubeNamespace, KeyKubeName, KeyReason, KeyHealthy}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/fairlead/deploy/local/child"
+	"example.com/fairlead/temporal/wire"
 )
 
 // Program is the server's file name.
@@ -23,17 +24,6 @@ const (
 	startTimeout = time.Minute
 	pollEvery    = 50 * time.Millisecond
 )
-
-// searchAttributes are those of Fairlead's workflows; temporal/wire has the keys.
-var searchAttributes = []string{
-	"ProxyPhase=Keyword",
-	"AddonPhase=Keyword",
-	"Provider=Keyword",
-	"KubeNamespace=Keyword",
-	"KubeName=Keyword",
-	"Reason=Keyword",
-	"Healthy=Bool",
-}
 
 // Options say where the server keeps its state and where it listens.
 type Options struct {
@@ -97,8 +87,8 @@ func (o Options) command(ready string) []string {
 	} else {
 		line = append(line, "--ui-port="+strconv.Itoa(o.UIPort))
 	}
-	for _, a := range searchAttributes {
-		line = append(line, "--search-attribute="+a)
+	for _, a := range wire.SearchAttributes() {
+		line = append(line, "--search-attribute="+a.GetName()+"="+a.GetValueType().String())
 	}
 	for _, n := range o.Namespaces {
 		line = append(line, "--namespace="+n)
