@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build dev tools lint generate test test-unit clean
+.PHONY: help build dev tools lint generate test test-unit record clean
 
 BIN ?= $(CURDIR)/.bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -42,6 +42,9 @@ test: ## lint and all tests, those on a real node too; says where the time goes
 
 test-unit: ## the fast tests
 	go test -short ./...
+
+record: ## records new workflow histories for the replay tests
+	FAIRLEAD_HISTORIES=$(CURDIR)/workflows/proxy/testdata go test -count=1 -run TestTour .
 
 clean: ## removes the binaries; the state of the stack in .fairlead stays
 	rm -rf $(BIN)

@@ -52,7 +52,14 @@ func TestTour(t *testing.T) {
 			t.Errorf("second start: %v\n%s", err, out)
 		}
 	})
+	var demo crawl.Proxy
+	if err := s.client().Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "demo"}, &demo); err != nil {
+		t.Fatal(err)
+	}
 	s.kubectl("delete", "proxy", "demo", "--timeout=60s")
+	if dir := os.Getenv("FAIRLEAD_HISTORIES"); dir != "" {
+		s.record(string(demo.UID), dir)
+	}
 	if left := s.processes(); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}
@@ -75,7 +82,7 @@ func (s *stack) readHistory(t *testing.T) {
 	page := s.ui + "/namespaces/default/workflows"
 	b := newBrowser(t)
 	b.see(page, filepath.Join(dir, "workflows.png"), id)
-	b.see(page+"/"+url.PathEscape(id)+"/"+s.firstRun(t, uid)+"/history", filepath.Join(dir, "history.png"),
+	b.see(page+"/"+url.PathEscape(id)+"/"+s.firstRun(uid)+"/history", filepath.Join(dir, "history.png"),
 		wire.ActivityClaim, wire.ActivityPublish, wire.ActivityCreate, "Continued As New")
 }
 

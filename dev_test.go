@@ -17,8 +17,12 @@ import (
 	"testing"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	temporalclient "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/protobuf/encoding/protojson"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -278,23 +282,59 @@ func eventually(t *testing.T, what string, within time.Duration, ok func() (bool
 	}
 }
 
-// firstRun is the run in which the instance of the Proxy was created.
-func (s *stack) firstRun(t *testing.T, uid string) string {
-	t.Helper()
+// temporal connects to the stack's Temporal.
+func (s *stack) temporal() temporalclient.Client {
+	s.t.Helper()
 	var address string
 	for _, f := range s.flags {
 		if port, ok := strings.CutPrefix(f, "--temporal-port="); ok {
 			address = "127.0.0.1:" + port
 		}
 	}
-	c, err := temporalclient.DialContext(t.Context(), temporalclient.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	c, err := temporalclient.DialContext(s.t.Context(), temporalclient.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	defer c.Close()
-	run, err := c.DescribeWorkflow(t.Context(), "proxy/default/demo/"+uid, "")
+	s.t.Cleanup(c.Close)
+	return c
+}
+
+// firstRun is the run in which the instance of the Proxy was created.
+func (s *stack) firstRun(uid string) string {
+	s.t.Helper()
+	run, err := s.temporal().DescribeWorkflow(s.t.Context(), "proxy/default/demo/"+uid, "")
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return run.RawResponse.GetWorkflowExecutionInfo().GetFirstRunId()
+}
+
+// record writes the history of each run of the workflow of demo to dir, the newest
+// last, for the replay test of workflows/proxy.
+func (s *stack) record(uid, dir string) {
+	s.t.Helper()
+	c := s.temporal()
+	list, err := c.ListWorkflow(s.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowId = 'proxy/default/demo/" + uid + "'"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	runs := list.GetExecutions()
+	for i, run := range runs {
+		events := c.GetWorkflowHistory(s.t.Context(), run.GetExecution().GetWorkflowId(), run.GetExecution().GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		history := &historypb.History{}
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			history.Events = append(history.Events, e)
+		}
+		data, err := protojson.MarshalOptions{Indent: " "}.Marshal(history)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("tour-%d.json", len(runs)-i)), data, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
