@@ -64,3 +64,17 @@ func (s *Signaller) Gone(ctx context.Context, ref wire.ProxyRef) error {
 	}
 	return nil
 }
+
+// Running says whether the workflow of ref runs. It asks the workflow itself: the
+// list of workflows may be behind.
+func (s *Signaller) Running(ctx context.Context, ref wire.ProxyRef) (bool, error) {
+	run, err := s.Temporal.DescribeWorkflow(ctx, wire.ProxyID(ref), "")
+	var notFound *serviceerror.NotFound
+	if errors.As(err, &notFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at the workflow of Proxy %s: %w", ref, err)
+	}
+	return run.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+}

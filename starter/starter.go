@@ -55,7 +55,7 @@ func CacheByObject() map[client.Object]cache.ByObject {
 
 // Add puts the watch on mgr.
 func Add(ctx context.Context, mgr manager.Manager, signaller *Signaller, providers Providers) error {
-	w := &watch{reader: mgr.GetClient(), signaller: signaller, providers: providers, sent: map[string]sent{}, known: map[string]bool{}, now: realNow}
+	w := &watch{reader: mgr.GetClient(), signaller: signaller, providers: providers, sent: map[string]sent{}, now: realNow}
 	err := mgr.GetFieldIndexer().IndexField(ctx, &crawl.Proxy{}, secretIndex, func(o client.Object) []string {
 		p, ok := o.(*crawl.Proxy)
 		if !ok {

@@ -34,8 +34,6 @@ type watch struct {
 	// sent holds, by UID, what was signalled and is not in the status yet, so that
 	// the workflow's own writes do not wake it again.
 	sent map[string]sent
-	// known holds the UIDs that were looked at since this starter began.
-	known map[string]bool
 }
 
 type sent struct {
@@ -51,9 +49,6 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	switch {
 	case apierrors.IsNotFound(err), err == nil && string(p.UID) != ref.UID:
 		w.forget(ref.UID)
-		w.mu.Lock()
-		delete(w.known, ref.UID)
-		w.mu.Unlock()
 		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", ref, err)
@@ -66,9 +61,9 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if first := w.firstSight(ref.UID); inputs == p.Status.ObservedInputs && (!first || !busy(&p)) {
+	if inputs == p.Status.ObservedInputs {
 		w.forget(ref.UID)
-		return reconcile.Result{}, nil
+		return w.keepBusy(ctx, ref, &p)
 	}
 	if rest := w.pending(ref.UID, inputs); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
@@ -80,8 +75,20 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	return reconcile.Result{RequeueAfter: resend}, nil
 }
 
-// busy says whether the workflow of p should be at work: should it have been
-// terminated, nothing else would start it.
+// keepBusy starts the workflow of an object in the middle of something, should it
+// have been terminated or cancelled there: no input will change to start it.
+func (w *watch) keepBusy(ctx context.Context, ref wire.ProxyRef, p *crawl.Proxy) (reconcile.Result, error) {
+	if !busy(p) {
+		return reconcile.Result{}, nil
+	}
+	running, err := w.signaller.Running(ctx, ref)
+	if err == nil && !running {
+		err = w.signaller.Changed(ctx, ref)
+	}
+	return reconcile.Result{RequeueAfter: resend}, err
+}
+
+// busy says whether p is in the middle of something.
 func busy(p *crawl.Proxy) bool {
 	switch p.Status.Phase {
 	case crawl.PhaseReady, crawl.PhaseUnhealthy, crawl.PhaseFailed:
@@ -121,15 +128,6 @@ func (w *watch) remember(uid, inputs string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent[uid] = sent{inputs: inputs, at: w.now()}
-}
-
-// firstSight says whether this is the first look at an object.
-func (w *watch) firstSight(uid string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	first := !w.known[uid]
-	w.known[uid] = true
-	return first
 }
 
 func (w *watch) forget(uid string) {

@@ -62,18 +62,27 @@ func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.
 	return nil, temporal.NewApplicationErrorWithOptions(Scrub(err.Error()), c.Type, o)
 }
 
-// maxMessage bounds the text of a failure, in bytes.
-const maxMessage = 2048
+const (
+	// maxMessage bounds the text of a failure, in bytes.
+	maxMessage = 2048
+	lowercase  = "abcdefghijklmnopqrstuvwxyz "
+)
 
 var (
 	userInfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/@\s"']+@`)
-	bearer   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`)
+	bearer   = regexp.MustCompile(`(?i)\b(?:bearer|basic) +[A-Za-z0-9._~+/=-]{8,}`)
 )
 
 // Scrub takes credentials out of a message and cuts it to size.
 func Scrub(msg string) string {
 	msg = userInfo.ReplaceAllString(msg, "${1}***@")
-	msg = bearer.ReplaceAllString(msg, "$1 ***")
+	msg = bearer.ReplaceAllStringFunc(msg, func(s string) string {
+		scheme, token, _ := strings.Cut(s, " ")
+		if strings.Trim(token, lowercase) == "" {
+			return s // a word, as in "basic authentication"
+		}
+		return scheme + " ***"
+	})
 	if len(msg) > maxMessage {
 		msg = msg[:maxMessage] + " (cut)"
 	}

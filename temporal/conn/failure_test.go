@@ -12,6 +12,7 @@ func TestScrub(t *testing.T) {
 		{"a bearer token", "GET /v1: Authorization: Bearer canary123456", "GET /v1: Authorization: Bearer ***"},
 		{"basic credentials", `header "Proxy-Authorization: Basic Ym9iOmNhbmFyeQ=="`, `header "Proxy-Authorization: Basic ***"`},
 		{"a message without secrets", "proxy-abc at eu-west1-b: not found", "proxy-abc at eu-west1-b: not found"},
+		{"words", "which basic authentication cannot carry", "which basic authentication cannot carry"},
 		{"an e-mail address", "sent to bob@example.com", "sent to bob@example.com"},
 	}
 	for _, tt := range tests {
