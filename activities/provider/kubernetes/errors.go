@@ -15,6 +15,10 @@ import (
 // reason of its own.
 const quotaRefusal = "exceeded quota"
 
+// accountRefusal is how it words that the ServiceAccount of a new namespace is not
+// there yet.
+const accountRefusal = "error looking up service account"
+
 // classify gives an API server's refusal its class.
 func classify(doing string, id provider.ID, err error) error {
 	class := provider.ErrTransient
@@ -23,6 +27,8 @@ func classify(doing string, id provider.ID, err error) error {
 		return fmt.Errorf("%s pod %s/%s: %w", doing, id.Place, id.Name, err)
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), quotaRefusal):
 		class = provider.ErrQuotaExceeded
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), accountRefusal):
+		// A controller makes it a moment after the namespace.
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// Its Proxy is going too, and must not be latched as failed.
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err):

@@ -339,6 +339,27 @@ func TestRefusalsHaveTheirClass(t *testing.T) {
 			t.Errorf("the verdict is %+v", s)
 		}
 	})
+	t.Run("a namespace whose ServiceAccount is not there yet is transient", func(t *testing.T) {
+		young := newBackend(t)
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: young.namespace, Name: "default"}}
+		if err := young.client.Delete(t.Context(), account); err != nil {
+			t.Fatal(err)
+		}
+		providertest.Eventually(t, "the missing account refuses", func() bool {
+			req := young.request("young")
+			_, err := young.open(providertest.Cluster).Create(t.Context(), req)
+			if err == nil { // the admission plugin had not seen it yet
+				if err := young.client.Delete(t.Context(), young.pod(req.ID), client.GracePeriodSeconds(0)); err != nil {
+					t.Fatal(err)
+				}
+				return false
+			}
+			if !errors.Is(provider.Class(err), provider.ErrTransient) {
+				t.Fatalf("error = %v, want a transient one", err)
+			}
+			return true
+		})
+	})
 	t.Run("a full quota is a quota", func(t *testing.T) {
 		full := newBackend(t)
 		quota := &corev1.ResourceQuota{
