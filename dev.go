@@ -24,7 +24,6 @@ type devOptions struct {
 	local.Options
 	temporalNamespace string
 	providersFile     string
-	httpAddress       string
 	probeURL          string
 }
 
@@ -51,7 +50,7 @@ finds again.`,
 	f := cmd.Flags()
 	f.StringVar(&o.StateDir, "state-dir", ".fairlead", "`directory` for everything that outlives a run")
 	f.StringVar(&o.BinDir, "bin-dir", "", "`directory` of the programs that `make` builds (default: that of fairlead)")
-	f.StringVar(&o.httpAddress, "http-address", "127.0.0.1:8090", "`host:port` of Fairlead's HTTP API")
+	f.StringVar(&o.HTTPAddress, "http-address", "127.0.0.1:8090", "`host:port` of Fairlead's HTTP API")
 	for _, p := range o.Ports.Flags() {
 		f.IntVar(p.Value, p.Name, *p.Value, p.Usage)
 	}
@@ -79,7 +78,6 @@ func runDev(ctx context.Context, o devOptions, out io.Writer) error {
 		return fmt.Errorf("find the state directory: %w", err)
 	}
 	told := &progress{out: out, start: time.Now()}
-	o.HTTPAddress = o.httpAddress
 	o.Progress = told.say
 	o.BeforeClean = func(ctx context.Context) error { return endProxies(ctx, o.StateDir) }
 	stack, err := local.Start(ctx, o.Options)
@@ -135,7 +133,7 @@ func (o devOptions) settings(stack *local.Stack) (settings, error) {
 			return s, err
 		}
 	}
-	s.api.address = o.httpAddress
+	s.api.address = o.HTTPAddress
 	s.api.tokensFile = filepath.Join(o.StateDir, "tokens.yaml")
 	return s, server.EnsureOperatorToken(s.api.tokensFile, o.tokenFile())
 }
@@ -162,8 +160,8 @@ func (o devOptions) addresses(stack *local.Stack) string {
     curl -H "Authorization: Bearer $(cat %s)" http://%s/v1/proxies
 
   Ctrl-C ends it.
-`, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.httpAddress,
-		relative(o.tokenFile()), stack.EchoURL, relative(o.tokenFile()), o.httpAddress)
+`, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.HTTPAddress,
+		relative(o.tokenFile()), stack.EchoURL, relative(o.tokenFile()), o.HTTPAddress)
 }
 
 // relative is path as a person in the working directory would write it.

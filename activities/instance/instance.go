@@ -128,7 +128,7 @@ func attempt(ctx context.Context) int32 { return activity.GetInfo(ctx).Attempt }
 func toWire(ctx context.Context, i provider.Instance) wire.Instance {
 	return wire.Instance{
 		State: string(i.State), Message: i.Message, ProviderID: i.ProviderID, Host: i.Host, Port: i.Port,
-		Hash: i.Hash, Incarnation: i.Incarnation, Attempt: attempt(ctx),
+		Hash: i.Hash, Attempt: attempt(ctx),
 	}
 }
 

@@ -155,9 +155,8 @@ type Instance struct {
 	ProviderID string `json:"providerID,omitempty"`
 	Host       string `json:"host,omitempty"`
 	Port       int32  `json:"port,omitempty"`
-	// Hash and Incarnation as kept on the instance.
-	Hash        string `json:"hash,omitempty"`
-	Incarnation int64  `json:"incarnation,omitempty"`
+	// Hash as kept on the instance.
+	Hash string `json:"hash,omitempty"`
 	// Attempt is the attempt of the activity that said so; with more than one, an
 	// earlier one may still be running somewhere.
 	Attempt int32 `json:"attempt,omitempty"`

@@ -86,9 +86,9 @@ func (o *outside) register(env *testsuite.TestWorkflowEnvironment) {
 		}
 		return *o.instance
 	}
-	call(wire.ActivityCreate, func(in wire.InstanceInput) wire.Instance {
+	call(wire.ActivityCreate, func(wire.InstanceInput) wire.Instance {
 		if o.instance == nil {
-			o.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1, Incarnation: in.Entry.Incarnation}
+			o.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1}
 		}
 		return *o.instance
 	})
