@@ -8,7 +8,7 @@ bin=$(realpath -m "${BIN:-$root/.bin}")
 cd "$root" || exit 1
 export GOWORK=off GOFLAGS=-buildvcs=false FAIRLEAD_BIN=$bin
 # Packages of the tests that need pods on a real node; they have the build tag node.
-read -r -a node_tests <<< "${NODE_TESTS:-./deploy/local/... ./activities/provider/kubernetes/...}"
+read -r -a node_tests <<< "${NODE_TESTS:-./deploy/local/... ./activities/provider/kubernetes/... ./activities/provider/process/holder}"
 
 tools() {
   "$here/build.sh" $("$here/build.sh" --list) && "$root/deploy/images/build.sh" "$bin"

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"example.com/fairlead/activities/provider"
-	"example.com/fairlead/deploy/local/ports"
+	"example.com/fairlead/activities/provider/process/holder"
 )
 
 // maxProbes bounds how many addresses are tried for one instance.
@@ -101,9 +101,9 @@ func tryAddress(ctx context.Context, at netip.AddrPort) error {
 
 // takenError names who holds the address, where that can be seen.
 func takenError(at netip.AddrPort, err error) error {
-	holder, findErr := ports.FindHolder(at.String())
-	if findErr != nil || holder == nil {
+	who, findErr := holder.Find(at.String())
+	if findErr != nil || who == nil {
 		return err
 	}
-	return fmt.Errorf("%w: process %d (%s) listens there", err, holder.PID, holder.Command)
+	return fmt.Errorf("%w: process %d (%s) listens there", err, who.PID, who.Command)
 }

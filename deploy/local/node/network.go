@@ -54,10 +54,16 @@ func (n *Node) Listen(port int) (net.Listener, error) {
 
 // inside calls f on a thread that is in the node's network namespace. The thread
 // is not unlocked, so it ends with the goroutine and nothing else ever runs there.
+// The program's first thread cannot end, and stands for the program in /proc.
 func (n *Node) inside(f func() error) error {
 	ended := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			ended <- n.inside(f)
+			return
+		}
 		ns, err := os.Open(n.namespaceFile())
 		if err != nil {
 			ended <- fmt.Errorf("open network namespace: %w", err)

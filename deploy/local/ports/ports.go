@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"example.com/fairlead/activities/provider/process/holder"
 )
 
 // TakenError says that somebody else listens on an address.
@@ -17,7 +21,7 @@ type TakenError struct {
 	// Flag that chooses another one.
 	Flag string
 	// Holder listens there; nil when it cannot be told.
-	Holder *Holder
+	Holder *holder.Holder
 }
 
 // Error names the address, who holds it and how to choose another one.
@@ -58,11 +62,11 @@ func check(address, flag string) error {
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("address %s of %s cannot be listened on: %w", address, flag, err)
 	}
-	holder, err := FindHolder(address)
+	who, err := holder.Find(address)
 	if err != nil {
 		return errors.Join(&TakenError{Address: address, Flag: flag}, err)
 	}
-	return &TakenError{Address: address, Flag: flag, Holder: holder}
+	return &TakenError{Address: address, Flag: flag, Holder: who}
 }
 
 // The range lies below the kernel's ephemeral ports, so that no outgoing
@@ -76,7 +80,9 @@ const (
 type Reservation struct {
 	// Ports that nobody listens on.
 	Ports []int
-	marks []net.Listener
+	// File descriptors: a net.Listener that nobody refers to is closed by the
+	// garbage collector, and with it the port would be anybody's.
+	marks []int
 }
 
 // Reserve finds n free ports on 127.0.0.1. Until Release, or the end of this
@@ -84,14 +90,17 @@ type Reservation struct {
 func Reserve(n int) (*Reservation, error) {
 	r := &Reservation{}
 	for port := firstFree; port < lastFree && len(r.Ports) < n; port++ {
-		// An abstract unix socket is a lock that ends with its process and leaves no file.
-		mark, err := net.Listen("unix", "@fairlead-port-"+strconv.Itoa(port))
+		mark, err := markPort(port)
 		if err != nil {
+			r.Release()
+			return nil, err
+		}
+		if mark < 0 {
 			continue
 		}
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
-			_ = mark.Close()
+			_ = unix.Close(mark)
 			continue
 		}
 		_ = l.Close()
@@ -108,7 +117,26 @@ func Reserve(n int) (*Reservation, error) {
 // Release lets others have the ports.
 func (r *Reservation) Release() {
 	for _, m := range r.marks {
-		_ = m.Close()
+		_ = unix.Close(m)
 	}
 	r.marks = nil
+}
+
+// markPort gives a descriptor that marks a port as reserved, -1 when another one
+// does. An abstract unix socket is a lock that ends with its process and leaves no
+// file.
+func markPort(port int) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("reserve port %d: %w", port, err)
+	}
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: "@fairlead-port-" + strconv.Itoa(port)})
+	if err == nil {
+		return fd, nil
+	}
+	_ = unix.Close(fd)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return -1, nil
+	}
+	return -1, fmt.Errorf("reserve port %d: %w", port, err)
 }

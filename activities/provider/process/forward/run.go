@@ -46,10 +46,11 @@ func run(ctx context.Context, o Options, listening func() error) error {
 	if err != nil {
 		return fmt.Errorf("serve on %s: %w", o.Listen, err)
 	}
+	// Logged first: from the next line on, others may end it and read its log.
+	log.Info("proxy listens", "address", o.Listen, "dialFrom", o.DialFrom, "auth", p.auth != nil)
 	if err := listening(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	log.Info("proxy listens", "address", o.Listen, "dialFrom", o.DialFrom, "auth", p.auth != nil)
 	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: readHeaderTimeout,

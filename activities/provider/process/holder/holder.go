@@ -1,4 +1,5 @@
-package ports
+// Package holder tells which process listens on a TCP address.
+package holder
 
 import (
 	"bufio"
@@ -21,15 +22,17 @@ type Holder struct {
 	Command string
 }
 
-// FindHolder tells who listens on an address, nil when nobody can be found: the
+// Find tells who listens on an address, nil when nobody can be found: the
 // process may belong to another user or live in another pid namespace.
-func FindHolder(address string) (*Holder, error) {
+func Find(address string) (*Holder, error) {
 	want, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("find who listens on %q: %w", address, err)
 	}
 	inodes := map[string]bool{}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+	// /proc/net is that of the program's first thread, which may be in another
+	// network namespace than the caller.
+	for _, table := range []string{"/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"} {
 		if err := listening(table, want, inodes); err != nil {
 			return nil, err
 		}
