@@ -87,6 +87,9 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 	claim.Places = prov.Places(p.Namespace, &p.Spec)
 	req, err := Resolve(ctx, a.Client, p)
 	switch {
+	case errors.Is(err, secrets.ErrCredentials):
+		claim.Problem = &wire.Problem{Reason: wire.ReasonCredentials, Message: err.Error()}
+		return nil
 	case errors.Is(err, secrets.ErrUnusable):
 		claim.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: err.Error()}
 		return nil

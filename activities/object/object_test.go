@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,6 +121,21 @@ func TestClaim(t *testing.T) {
 		want := &wire.Problem{Reason: wire.ReasonUnavailable, Message: "unknown provider: the file has known"}
 		if diff := cmp.Diff(want, claim(t, create(t, a, p)).Problem); diff != "" {
 			t.Errorf("problem (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("credentials that no proxy can ask for are a problem, not another shape", func(t *testing.T) {
+		p := managed(ns, "guarded")
+		p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: "auth"}
+		s := &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "auth", Labels: map[string]string{crawl.LabelCloudInit: "true"}},
+			StringData: map[string]string{"username": "u", "password": "canary\n"},
+		}
+		if err := a.Client.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		c := claim(t, create(t, a, p))
+		if c.Problem == nil || c.Problem.Reason != wire.ReasonCredentials || c.Hash != "" || strings.Contains(c.Problem.Message, "canary") {
+			t.Errorf("claim = %+v, problem = %+v", c, c.Problem)
 		}
 	})
 	t.Run("a Secret that is missing, unlabelled, repaired and rotated", func(t *testing.T) {

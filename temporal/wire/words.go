@@ -36,6 +36,7 @@ const (
 	ReasonQuota        = "QuotaExceeded"
 	ReasonPermanent    = "PermanentError"
 	ReasonCloudInit    = "CloudInitError"
+	ReasonCredentials  = "CredentialsError"
 	ReasonExternal     = "ExternalEndpoint"
 	ReasonTransient    = "TransientError"
 	ReasonUnavailable  = "ProviderUnavailable"

@@ -44,7 +44,7 @@ func (p *Provider) checkRequest(req provider.Request) error {
 		return fmt.Errorf("instance %s/%s is for cluster %q, but this provider serves cluster %q: %w",
 			req.Place, req.Name, req.Owner.ClusterID, p.clusterID, provider.ErrPermanent)
 	}
-	return provider.CheckCredentials(req.Credentials)
+	return nil
 }
 
 // existing is the pod that has the name already, if it is the instance of req.

@@ -251,11 +251,3 @@ func TestCredentialsReachTheProcessByAFileOnly(t *testing.T) {
 		}
 	}
 }
-
-func TestUnusableCredentialsArePermanent(t *testing.T) {
-	req := request("a")
-	req.Credentials = &secrets.Credentials{Username: "crawler", Password: "canary\n"}
-	if _, err := newBackend(t).open().Create(t.Context(), req); !errors.Is(err, provider.ErrPermanent) || strings.Contains(err.Error(), "canary") {
-		t.Errorf("create: %v", err)
-	}
-}

@@ -20,14 +20,11 @@ import (
 // can mend.
 var ErrUnusable = errors.New("secret cannot be used")
 
+// ErrCredentials is wrapped by those of them that are about authSecretRef.
+var ErrCredentials = fmt.Errorf("credentials of the proxy: %w", ErrUnusable)
+
 // CAKey is the key of the Secret that healthCheck.caSecretRef names.
 const CAKey = "ca.crt"
-
-// Credentials are a proxy's own user name and password.
-type Credentials struct {
-	Username string
-	Password string
-}
 
 // Usable says whether a Proxy may read the Secret with these labels.
 func Usable(labels map[string]string) bool { return labels[crawl.LabelCloudInit] == "true" }
@@ -42,28 +39,6 @@ func UserData(ctx context.Context, r client.Reader, p *crawl.Proxy) ([]byte, err
 		return []byte(c.UserData), nil
 	}
 	return value(ctx, r, p.Namespace, c.SecretRef.Name, c.SecretRef.Key)
-}
-
-// ForProxy returns the credentials that p asks its clients for, nil when it asks
-// for none.
-func ForProxy(ctx context.Context, r client.Reader, p *crawl.Proxy) (*Credentials, error) {
-	if p.Spec.AuthSecretRef == nil {
-		return nil, nil
-	}
-	name := p.Spec.AuthSecretRef.Name
-	s, err := read(ctx, r, p.Namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	user, err := key(s, crawl.SecretKeyUsername)
-	if err != nil {
-		return nil, err
-	}
-	password, err := key(s, crawl.SecretKeyPassword)
-	if err != nil {
-		return nil, err
-	}
-	return &Credentials{Username: string(user), Password: string(password)}, nil
 }
 
 // CA returns the PEM certificates that sign p's https probe targets, nil for the
@@ -81,7 +56,7 @@ func CA(ctx context.Context, r client.Reader, p *crawl.Proxy) ([]byte, error) {
 func Versions(ctx context.Context, r client.Reader, p *crawl.Proxy) (map[string]string, error) {
 	versions := map[string]string{}
 	for _, name := range p.SecretNames() {
-		s, err := read(ctx, r, p.Namespace, name)
+		s, err := read(ctx, r, p.Namespace, name, ErrUnusable)
 		switch {
 		case errors.Is(err, ErrUnusable):
 		case err != nil:
@@ -94,31 +69,33 @@ func Versions(ctx context.Context, r client.Reader, p *crawl.Proxy) (map[string]
 }
 
 func value(ctx context.Context, r client.Reader, namespace, name, k string) ([]byte, error) {
-	s, err := read(ctx, r, namespace, name)
+	s, err := read(ctx, r, namespace, name, ErrUnusable)
 	if err != nil {
 		return nil, err
 	}
-	return key(s, k)
+	return key(s, k, ErrUnusable)
 }
 
-func read(ctx context.Context, r client.Reader, namespace, name string) (*corev1.Secret, error) {
+// read wraps unusable when only a change of the Secret or of its label can help.
+func read(ctx context.Context, r client.Reader, namespace, name string, unusable error) (*corev1.Secret, error) {
 	var s corev1.Secret
 	err := r.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &s)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("%w: Secret %s/%s does not exist: create it", ErrUnusable, namespace, name)
+		// A cache has labelled Secrets only, and nobody hears of one without the label.
+		return nil, fmt.Errorf(`%w: Secret %s/%s does not exist: create it, with the label %s: "true"`, unusable, namespace, name, crawl.LabelCloudInit)
 	case err != nil:
 		return nil, fmt.Errorf("read Secret %s/%s: %w", namespace, name, err)
 	case !Usable(s.Labels):
-		return nil, fmt.Errorf(`%w: Secret %s/%s lacks the label %s: "true"`, ErrUnusable, namespace, name, crawl.LabelCloudInit)
+		return nil, fmt.Errorf(`%w: Secret %s/%s lacks the label %s: "true"`, unusable, namespace, name, crawl.LabelCloudInit)
 	}
 	return &s, nil
 }
 
-func key(s *corev1.Secret, k string) ([]byte, error) {
+func key(s *corev1.Secret, k string, unusable error) ([]byte, error) {
 	v, ok := s.Data[k]
 	if !ok || len(v) == 0 {
-		return nil, fmt.Errorf("%w: Secret %s/%s has no key %q", ErrUnusable, s.Namespace, s.Name, k)
+		return nil, fmt.Errorf("%w: Secret %s/%s has no key %q", unusable, s.Namespace, s.Name, k)
 	}
 	return v, nil
 }
