@@ -84,7 +84,10 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: err.Error()}
 		return nil
 	}
-	claim.Places = prov.Places(p.Namespace, &p.Spec)
+	if claim.Places, err = prov.Places(ctx, p.Namespace, &p.Spec); err != nil {
+		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: fmt.Sprintf("provider %s: %s", p.Spec.Provider, err)}
+		return nil
+	}
 	req, err := Resolve(ctx, a.Client, p)
 	switch {
 	case errors.Is(err, secrets.ErrCredentials):

@@ -27,7 +27,9 @@ func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 // onePlace is a provider of which only Places is asked.
 type onePlace struct{ provider.Provider }
 
-func (onePlace) Places(string, *crawl.ProxySpec) []string { return []string{"zone-a"} }
+func (onePlace) Places(context.Context, string, *crawl.ProxySpec) ([]string, error) {
+	return []string{"zone-a"}, nil
+}
 
 // file is a providers file with one provider.
 type file struct{}

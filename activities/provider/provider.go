@@ -14,9 +14,10 @@ import (
 // Provider runs instances. All methods may be called concurrently and again
 // after any failure.
 type Provider interface {
-	// Places says where the instance of spec may live, best first; never empty.
-	// A provider with one place returns the empty string.
-	Places(namespace string, spec *crawl.ProxySpec) []string
+	// Places says where the instance of spec may live, best first; never empty. A
+	// place names its backend too: an instance of a former one, from before the
+	// settings changed, is either reached or an error, never taken for gone.
+	Places(ctx context.Context, namespace string, spec *crawl.ProxySpec) ([]string, error)
 	// Prepare does slow, shareable groundwork for req, such as fetching a base
 	// image. It may be a no-op.
 	Prepare(ctx context.Context, req Request) error

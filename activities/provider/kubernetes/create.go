@@ -14,7 +14,11 @@ import (
 // Create makes the pod of req, and the Secret beside it where there are
 // credentials, or returns what is there.
 func (p *Provider) Create(ctx context.Context, req provider.Request) (provider.Instance, error) {
-	if err := p.checkRequest(req); err != nil {
+	suffix, err := p.locate(ctx, req.ID)
+	if err == nil {
+		err = p.checkRequest(req)
+	}
+	if err != nil {
 		return provider.Instance{}, err
 	}
 	pod, err := p.pod(req)
@@ -33,13 +37,10 @@ func (p *Provider) Create(ctx context.Context, req provider.Request) (provider.I
 	if err := p.ensureUsers(ctx, req, pod); err != nil {
 		return provider.Instance{}, classify("create the Secret of", req.ID, err)
 	}
-	return observe(pod), nil
+	return observe(pod, suffix), nil
 }
 
 func (p *Provider) checkRequest(req provider.Request) error {
-	if err := checkID(req.ID); err != nil {
-		return err
-	}
 	if req.Owner.ClusterID != p.clusterID {
 		return fmt.Errorf("instance %s/%s is for cluster %q, but this provider serves cluster %q: %w",
 			req.Place, req.Name, req.Owner.ClusterID, p.clusterID, provider.ErrPermanent)
@@ -68,7 +69,7 @@ func (p *Provider) ensureUsers(ctx context.Context, req provider.Request, pod *c
 	if req.Credentials == nil || !pod.DeletionTimestamp.IsZero() || !mountsUsers(pod) {
 		return nil
 	}
-	s, err := usersSecret(req, pod)
+	s, err := p.usersSecret(req, pod)
 	if err != nil {
 		return err
 	}
@@ -100,8 +101,4 @@ func mountsUsers(pod *corev1.Pod) bool {
 		}
 	}
 	return false
-}
-
-func key(id provider.ID) client.ObjectKey {
-	return client.ObjectKey{Namespace: id.Place, Name: id.Name}
 }

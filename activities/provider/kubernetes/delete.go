@@ -13,7 +13,7 @@ import (
 // Delete asks for the end of the pod and of its Secret. Objects of the same name
 // that are not ours stay.
 func (p *Provider) Delete(ctx context.Context, id provider.ID) error {
-	if err := checkID(id); err != nil {
+	if _, err := p.locate(ctx, id); err != nil {
 		return err
 	}
 	// The Secret belongs to the pod, but a cluster without a garbage collector, or one

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;delete
@@ -37,6 +36,8 @@ type Settings struct {
 // Options are what the program gives to a provider.
 type Options struct {
 	Settings
+	// Name of the provider: several may use one namespace.
+	Name string
 	// ClusterID is the cluster whose instances these are.
 	ClusterID string
 	// Client reads and writes pods and Secrets live, without a cache.
@@ -45,9 +46,11 @@ type Options struct {
 
 // Provider runs instances as pods.
 type Provider struct {
+	name      string
 	settings  Settings
 	clusterID string
 	client    client.Client
+	cluster   *cluster
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -55,8 +58,8 @@ var _ provider.Provider = (*Provider)(nil)
 // Builder makes providers of this type from their settings. own is the access to
 // the Proxies' cluster.
 func Builder(own *rest.Config, clusterID string) provider.Builder {
-	return func(_ string, settings json.RawMessage) (provider.Provider, error) {
-		o := Options{ClusterID: clusterID}
+	return func(name string, settings json.RawMessage) (provider.Provider, error) {
+		o := Options{Name: name, ClusterID: clusterID}
 		if err := provider.DecodeSettings(settings, &o.Settings); err != nil {
 			return nil, fmt.Errorf("settings %q: %w", Type, err)
 		}
@@ -87,26 +90,11 @@ func New(o Options) (*Provider, error) {
 	if problems := validation.IsDNS1123Label(o.Namespace); o.Namespace != "" && len(problems) > 0 {
 		return nil, fmt.Errorf("kubernetes.namespace %q: %s", o.Namespace, strings.Join(problems, "; "))
 	}
-	return &Provider{settings: o.Settings, clusterID: o.ClusterID, client: o.Client}, nil
-}
-
-// Places has one place: the namespace.
-func (p *Provider) Places(namespace string, _ *crawl.ProxySpec) []string {
-	if p.settings.Namespace != "" {
-		return []string{p.settings.Namespace}
-	}
-	return []string{namespace}
+	return &Provider{
+		name: o.Name, settings: o.Settings, clusterID: o.ClusterID, client: o.Client,
+		cluster: &cluster{client: o.Client, foreign: o.Kubeconfig != ""},
+	}, nil
 }
 
 // Prepare has nothing to do: nodes pull images.
 func (p *Provider) Prepare(context.Context, provider.Request) error { return nil }
-
-func checkID(id provider.ID) error {
-	for _, part := range []struct{ what, value string }{{"name", id.Name}, {"place", id.Place}} {
-		if problems := validation.IsDNS1123Label(part.value); len(problems) > 0 {
-			return fmt.Errorf("%s %q of instance %s/%s: %s: %w",
-				part.what, part.value, id.Place, id.Name, strings.Join(problems, "; "), provider.ErrPermanent)
-		}
-	}
-	return nil
-}

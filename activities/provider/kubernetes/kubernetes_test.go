@@ -55,6 +55,7 @@ func (b *backend) open(clusterID string) provider.Provider {
 		Settings:  kubernetes.Settings{Namespace: b.namespace, Image: "localhost/squid:dev"},
 		ClusterID: clusterID,
 		Client:    b.client,
+		Name:      "pods",
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -69,7 +70,7 @@ func (b *backend) request(uid string) provider.Request {
 func (b *backend) pod(id provider.ID) *corev1.Pod {
 	b.t.Helper()
 	var pod corev1.Pod
-	if err := b.client.Get(b.t.Context(), client.ObjectKey{Namespace: id.Place, Name: id.Name}, &pod); err != nil {
+	if err := b.client.Get(b.t.Context(), client.ObjectKey{Namespace: b.namespace, Name: id.Name}, &pod); err != nil {
 		b.t.Fatal(err)
 	}
 	return &pod

@@ -16,25 +16,30 @@ const pageSize = 500
 
 // Get looks at one instance. A pod of the same name that is not ours is none.
 func (p *Provider) Get(ctx context.Context, id provider.ID) (provider.Instance, error) {
-	if err := checkID(id); err != nil {
+	suffix, err := p.locate(ctx, id)
+	if err != nil {
 		return provider.Instance{}, err
 	}
 	var pod corev1.Pod
-	err := p.client.Get(ctx, key(id), &pod)
+	err = p.client.Get(ctx, key(id), &pod)
 	if apierrors.IsNotFound(err) || err == nil && !p.owned(&pod) {
 		return provider.Instance{}, fmt.Errorf("pod %s/%s of cluster %s: %w", id.Place, id.Name, p.clusterID, provider.ErrNotFound)
 	}
 	if err != nil {
 		return provider.Instance{}, classify("look at", id, err)
 	}
-	return observe(&pod), nil
+	return observe(&pod, suffix), nil
 }
 
 // List looks at all instances of this cluster, page by page.
 func (p *Provider) List(ctx context.Context) (provider.Listing, error) {
 	var l provider.Listing
+	suffix, err := p.cluster.suffix(ctx)
+	if err != nil {
+		return l, err
+	}
 	options := &client.ListOptions{Namespace: p.settings.Namespace, Limit: pageSize}
-	client.MatchingLabels{labelManaged: "true", labelClusterID: p.clusterID}.ApplyToList(options)
+	client.MatchingLabels{labelManaged: "true", labelClusterID: p.clusterID, labelProvider: p.name}.ApplyToList(options)
 	for {
 		var page corev1.PodList
 		if err := p.client.List(ctx, &page, options); err != nil {
@@ -42,7 +47,7 @@ func (p *Provider) List(ctx context.Context) (provider.Listing, error) {
 		}
 		for i := range page.Items {
 			if p.owned(&page.Items[i]) {
-				l.Instances = append(l.Instances, observe(&page.Items[i]))
+				l.Instances = append(l.Instances, observe(&page.Items[i], suffix))
 			}
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
@@ -52,8 +57,8 @@ func (p *Provider) List(ctx context.Context) (provider.Listing, error) {
 }
 
 // observe reads what a pod is doing.
-func observe(pod *corev1.Pod) provider.Instance {
-	inst := described(pod)
+func observe(pod *corev1.Pod, suffix string) provider.Instance {
+	inst := described(pod, suffix)
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
 		inst.State = provider.Unknown

@@ -16,6 +16,7 @@ const (
 	labelManaged   = "crawl.example.com/managed"
 	labelUID       = "crawl.example.com/proxy-operator-uid"
 	labelClusterID = "crawl.example.com/cluster-id"
+	labelProvider  = "crawl.example.com/provider"
 )
 
 // Annotations that hold the rest of what an instance says of itself.
@@ -27,14 +28,15 @@ const (
 )
 
 // objectMeta marks an object as part of the instance of req.
-func objectMeta(req provider.Request) metav1.ObjectMeta {
+func (p *Provider) objectMeta(req provider.Request) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: req.Place,
+		Namespace: key(req.ID).Namespace,
 		Name:      req.Name,
 		Labels: map[string]string{
 			labelManaged:   "true",
 			labelUID:       req.Owner.UID,
 			labelClusterID: req.Owner.ClusterID,
+			labelProvider:  p.name,
 		},
 		Annotations: map[string]string{
 			annotationNamespace:   req.Owner.Namespace,
@@ -53,11 +55,11 @@ func (p *Provider) owned(o client.Object) bool {
 }
 
 // described is what an object says of its instance.
-func described(o client.Object) provider.Instance {
+func described(o client.Object, suffix string) provider.Instance {
 	l, a := o.GetLabels(), o.GetAnnotations()
 	incarnation, _ := strconv.ParseInt(a[annotationIncarnation], 10, 64) // 0 when somebody edited it: unknown
 	return provider.Instance{
-		ID:          provider.ID{Place: o.GetNamespace(), Name: o.GetName()},
+		ID:          provider.ID{Place: o.GetNamespace() + suffix, Name: o.GetName()},
 		ProviderID:  "namespaces/" + o.GetNamespace() + "/pods/" + o.GetName(),
 		Owner:       provider.Owner{Namespace: a[annotationNamespace], Name: a[annotationName], UID: l[labelUID], ClusterID: l[labelClusterID]},
 		Incarnation: incarnation,

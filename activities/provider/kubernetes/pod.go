@@ -37,7 +37,7 @@ func (p *Provider) pod(req provider.Request) (*corev1.Pod, error) {
 		image = p.settings.Image
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: objectMeta(req),
+		ObjectMeta: p.objectMeta(req),
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyAlways,
 			TerminationGracePeriodSeconds: ptr.To[int64](stopSeconds),
@@ -109,12 +109,12 @@ func usersVolume(secret string) corev1.Volume {
 }
 
 // usersSecret holds the password file of req. It goes with its pod.
-func usersSecret(req provider.Request, pod *corev1.Pod) (*corev1.Secret, error) {
+func (p *Provider) usersSecret(req provider.Request, pod *corev1.Pod) (*corev1.Secret, error) {
 	line, err := usersLine(req.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	s := &corev1.Secret{ObjectMeta: objectMeta(req), StringData: map[string]string{usersKey: line}}
+	s := &corev1.Secret{ObjectMeta: p.objectMeta(req), StringData: map[string]string{usersKey: line}}
 	s.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}}
 	return s, nil
 }

@@ -17,6 +17,10 @@ import (
 // before a reboot is started again at the same address. What it cannot start it
 // does not leave behind.
 func (p *Provider) Create(ctx context.Context, req provider.Request) (provider.Instance, error) {
+	p, err := p.at(req.Place)
+	if err != nil {
+		return provider.Instance{}, err
+	}
 	dir, err := p.dir(req.ID)
 	if err != nil {
 		return provider.Instance{}, err

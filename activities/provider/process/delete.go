@@ -28,12 +28,16 @@ func (p *Provider) DeleteAll(ctx context.Context) error {
 	}
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, p.remove(ctx, provider.ID{Name: name}, func(provider.Owner) bool { return true }))
+		errs = append(errs, p.remove(ctx, provider.ID{Place: p.stateDir, Name: name}, func(provider.Owner) bool { return true }))
 	}
 	return errors.Join(errs...)
 }
 
 func (p *Provider) remove(ctx context.Context, id provider.ID, ours func(provider.Owner) bool) error {
+	p, err := p.at(id.Place)
+	if err != nil {
+		return err
+	}
 	dir, err := p.dir(id)
 	if err != nil {
 		return err

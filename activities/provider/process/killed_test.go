@@ -27,9 +27,9 @@ func runCall(as, stateDir string) int {
 		Command:   []string{os.Args[0], asProxy},
 	})
 	if err == nil && as == asCreator {
-		_, err = p.Create(context.Background(), request("a"))
+		_, err = p.Create(context.Background(), request(stateDir, "a"))
 	} else if err == nil {
-		err = p.Delete(context.Background(), request("a").ID)
+		err = p.Delete(context.Background(), request(stateDir, "a").ID)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,7 +54,7 @@ const (
 
 func TestACreateThatIsKilledAnywhereIsMadeGoodByTheNext(t *testing.T) {
 	b := newBackend(t)
-	p, req := b.open(), request("a")
+	p, req := b.open(), b.request("a")
 	for i := range kills {
 		b.killAfter(asCreator, time.Duration(i)*killStep)
 		inst := create(t, p, req)
@@ -73,7 +73,7 @@ func TestACreateThatIsKilledAnywhereLeavesNothingAfterDelete(t *testing.T) {
 	b := newBackend(t)
 	for i := range kills {
 		b.killAfter(asCreator, time.Duration(i)*killStep)
-		if err := b.open().Delete(t.Context(), request("a").ID); err != nil {
+		if err := b.open().Delete(t.Context(), b.request("a").ID); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "no process runs", func() bool { return proxies(t, b.options.StateDir) == 0 })
@@ -85,7 +85,7 @@ func TestACreateThatIsKilledAnywhereLeavesNothingAfterDelete(t *testing.T) {
 
 func TestADeleteThatIsKilledAnywhereIsFinishedByTheNext(t *testing.T) {
 	b := newBackend(t)
-	p, req := b.open(), request("a")
+	p, req := b.open(), b.request("a")
 	for i := range kills {
 		create(t, p, req)
 		b.killAfter(asDeleter, time.Duration(i)*killStep)

@@ -34,7 +34,7 @@ func network(cidr string) func(*process.Options) {
 
 func TestADeadProcessIsStoppedAndStaysSo(t *testing.T) {
 	b := newBackend(t)
-	p, req := b.open(), request("a")
+	p, req := b.open(), b.request("a")
 	create(t, p, req)
 	b.kill()
 	for what, inst := range map[string]provider.Instance{"get": get(t, p, req), "create": create(t, p, req)} {
@@ -52,7 +52,7 @@ func TestADeadProcessIsStoppedAndStaysSo(t *testing.T) {
 
 func TestAProcessOfAFormerBootIsHaltedAndStartedAtItsAddress(t *testing.T) {
 	b := newBackend(t)
-	req := request("a")
+	req := b.request("a")
 	before := create(t, b.open(), req)
 	b.kill()
 	p := b.open(rebooted)
@@ -66,7 +66,7 @@ func TestAProcessOfAFormerBootIsHaltedAndStartedAtItsAddress(t *testing.T) {
 
 func TestAHaltedInstanceWhoseAddressIsTakenWaits(t *testing.T) {
 	b := newBackend(t)
-	req := request("a")
+	req := b.request("a")
 	inst := create(t, b.open(), req)
 	b.kill()
 	l, err := net.Listen("tcp", netip.AddrPortFrom(netip.MustParseAddr(inst.Host), uint16(inst.Port)).String())
@@ -117,7 +117,7 @@ func TestCreateConvergesFromAnyMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackend(t)
-			p, req := b.open(), request("a")
+			p, req := b.open(), b.request("a")
 			create(t, p, req)
 			b.kill()
 			interrupt(t, b)
@@ -139,7 +139,7 @@ func TestCreateConvergesFromAnyMoment(t *testing.T) {
 
 func TestAnInstanceThatWasNotStartedIsStopped(t *testing.T) {
 	b := newBackend(t)
-	p, req := b.open(), request("a")
+	p, req := b.open(), b.request("a")
 	create(t, p, req)
 	b.kill()
 	if err := os.Truncate(b.glob("*/life-*")[0], 0); err != nil {
@@ -158,7 +158,7 @@ func TestDeleteEndsAProcessWhateverIsLeftOfItsDirectory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackend(t)
-			p, req := b.open(), request("a")
+			p, req := b.open(), b.request("a")
 			create(t, p, req)
 			pid := b.pid()
 			record := b.glob("*/instance.json")[0]
@@ -184,8 +184,8 @@ func TestDeleteEndsAProcessWhateverIsLeftOfItsDirectory(t *testing.T) {
 
 func TestDeleteAllEndsTheProcessesOfAllClusters(t *testing.T) {
 	b := newBackend(t)
-	create(t, b.open(), request("a"))
-	create(t, b.open(), request("b"))
+	create(t, b.open(), b.request("a"))
+	create(t, b.open(), b.request("b"))
 	if err := b.open(func(o *process.Options) { o.ClusterID = providertest.OtherCluster }).DeleteAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -197,11 +197,42 @@ func TestDeleteAllEndsTheProcessesOfAllClusters(t *testing.T) {
 
 func TestDeleteKillsAProcessThatIgnoresSIGTERM(t *testing.T) {
 	b := newBackend(t)
-	p, req := b.open(program(os.Args[0], asStubbornProxy)), request("a")
+	p, req := b.open(program(os.Args[0], asStubbornProxy)), b.request("a")
 	create(t, p, req)
 	pid := b.pid()
 	if err := p.Delete(t.Context(), req.ID); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the process has ended", func() bool { return ended(pid) })
+}
+
+func TestAnInstanceStaysInTheStateDirectoryItWasMadeIn(t *testing.T) {
+	b := newBackend(t)
+	made := b.open()
+	inst := create(t, made, b.request("a"))
+	later := b.open(func(o *process.Options) { o.StateDir = filepath.Join(t.TempDir(), "other") })
+	if diff := cmp.Diff(inst, get(t, later, b.request("a"))); diff != "" {
+		t.Errorf("after the state directory changed (-before +after):\n%s", diff)
+	}
+	away := b.options.StateDir + ".away"
+	if err := os.Rename(b.options.StateDir, away); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"get":    func() error { _, err := later.Get(t.Context(), inst.ID); return err }(),
+		"delete": later.Delete(t.Context(), inst.ID),
+	} {
+		if !errors.Is(provider.Class(err), provider.ErrTransient) || !strings.Contains(err.Error(), b.options.StateDir) {
+			t.Errorf("%s of an instance in a directory that is away: %v", what, err)
+		}
+	}
+	if err := os.Rename(away, b.options.StateDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := later.Delete(t.Context(), inst.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := made.Get(t.Context(), inst.ID); !errors.Is(err, provider.ErrNotFound) {
+		t.Errorf("get of the deleted instance: %v", err)
+	}
 }

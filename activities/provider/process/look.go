@@ -24,6 +24,10 @@ const (
 
 // Get looks at one instance.
 func (p *Provider) Get(_ context.Context, id provider.ID) (provider.Instance, error) {
+	p, err := p.at(id.Place)
+	if err != nil {
+		return provider.Instance{}, err
+	}
 	dir, err := p.dir(id)
 	if err != nil {
 		return provider.Instance{}, err
@@ -43,7 +47,7 @@ func (p *Provider) List(context.Context) (provider.Listing, error) {
 	}
 	var l provider.Listing
 	for _, name := range names {
-		id := provider.ID{Name: name}
+		id := provider.ID{Place: p.stateDir, Name: name}
 		inst, err := p.see(id, filepath.Join(p.stateDir, name))
 		switch {
 		case errors.Is(err, provider.ErrNotFound): // it went meanwhile

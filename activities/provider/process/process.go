@@ -108,8 +108,27 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Places has one place: this machine.
-func (p *Provider) Places(string, *crawl.ProxySpec) []string { return []string{""} }
+// Places has one place: the state directory.
+func (p *Provider) Places(context.Context, string, *crawl.ProxySpec) ([]string, error) {
+	return []string{p.stateDir}, nil
+}
+
+// at is the provider as it was when place was its state directory. Instances stay
+// where they were made.
+func (p *Provider) at(place string) (*Provider, error) {
+	if place == p.stateDir {
+		return p, nil
+	}
+	if !filepath.IsAbs(place) || place != filepath.Clean(place) {
+		return nil, fmt.Errorf("place %q is not a state directory: %w", place, provider.ErrPermanent)
+	}
+	if _, err := os.Stat(filepath.Join(place, lockFile)); err != nil {
+		return nil, fmt.Errorf("the former state directory %s cannot be looked at, and may hold running proxies: bring it back: %w: %w", place, err, provider.ErrTransient)
+	}
+	former := *p
+	former.stateDir = place
+	return &former, nil
+}
 
 // Prepare has nothing to do.
 func (p *Provider) Prepare(context.Context, provider.Request) error { return nil }

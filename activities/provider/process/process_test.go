@@ -2,7 +2,6 @@ package process_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -150,8 +149,10 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func request(uid string) provider.Request {
-	return providertest.Harness{}.Request(providertest.Cluster, uid)
+func (b *backend) request(uid string) provider.Request { return request(b.options.StateDir, uid) }
+
+func request(stateDir, uid string) provider.Request {
+	return providertest.Harness{Place: stateDir}.Request(providertest.Cluster, uid)
 }
 
 func create(t *testing.T, p provider.Provider, req provider.Request) provider.Instance {
@@ -175,7 +176,7 @@ func get(t *testing.T, p provider.Provider, req provider.Request) provider.Insta
 func TestContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
-		return providertest.Harness{New: func(clusterID string) provider.Provider {
+		return providertest.Harness{Place: b.options.StateDir, New: func(clusterID string) provider.Provider {
 			return b.open(func(o *process.Options) { o.ClusterID = clusterID })
 		}}
 	})
@@ -208,21 +209,22 @@ func echo(t *testing.T) string {
 }
 
 func TestEachInstanceHasItsOwnExitAddress(t *testing.T) {
-	p, target := newBackend(t).open(), echo(t)
-	a, b := create(t, p, request("a")), create(t, p, request("b"))
-	for _, inst := range []provider.Instance{a, b} {
+	b, target := newBackend(t), echo(t)
+	p := b.open()
+	first, second := create(t, p, b.request("a")), create(t, p, b.request("b"))
+	for _, inst := range []provider.Instance{first, second} {
 		if status, body := through(t, inst, nil, target); status != http.StatusOK || body != inst.Host {
 			t.Errorf("through %s the target answered %d %q", inst.Host, status, body)
 		}
 	}
-	if a.Host == b.Host {
-		t.Errorf("both instances have the address %s", a.Host)
+	if first.Host == second.Host {
+		t.Errorf("both instances have the address %s", first.Host)
 	}
 }
 
 func TestCredentialsReachTheProcessByAFileOnly(t *testing.T) {
 	b := newBackend(t)
-	req := request("a")
+	req := b.request("a")
 	req.Credentials = &secrets.Credentials{Username: "crawler", Password: "canary"}
 	inst := create(t, b.open(), req)
 	target := echo(t)

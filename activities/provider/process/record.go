@@ -57,9 +57,6 @@ func (p *Provider) dir(id provider.ID) (string, error) {
 	if !legalName.MatchString(id.Name) {
 		return "", fmt.Errorf("instance name %q is not a DNS label: %w", id.Name, provider.ErrPermanent)
 	}
-	if id.Place != "" {
-		return "", fmt.Errorf("place %q of instance %s: processes have one place, the empty one: %w", id.Place, id.Name, provider.ErrPermanent)
-	}
 	return filepath.Join(p.stateDir, id.Name), nil
 }
 

@@ -31,7 +31,7 @@ func TestAProcessThatCannotServeIsAnErrorAndLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackend(t)
-			_, err := b.open(program(test.command...)).Create(t.Context(), request("a"))
+			_, err := b.open(program(test.command...)).Create(t.Context(), b.request("a"))
 			if !errors.Is(provider.Class(err), test.class) {
 				t.Errorf("the class of %v is %v", err, provider.Class(err))
 			}
@@ -43,7 +43,7 @@ func TestAProcessThatCannotServeIsAnErrorAndLeavesNothing(t *testing.T) {
 			if left := b.glob("[^.]*"); len(left) != 0 {
 				t.Errorf("the state directory holds %v", left)
 			}
-			if inst := create(t, b.open(), request("a")); inst.State != provider.Running {
+			if inst := create(t, b.open(), b.request("a")); inst.State != provider.Running {
 				t.Errorf("with a good program create returned %+v", inst)
 			}
 		})
@@ -53,8 +53,8 @@ func TestAProcessThatCannotServeIsAnErrorAndLeavesNothing(t *testing.T) {
 func TestATakenAddressIsPassedOver(t *testing.T) {
 	b := newBackend(t)
 	small := network("127.64.8.0/30") // two addresses
-	probe := create(t, b.open(small), request("a"))
-	if err := b.open(small).Delete(t.Context(), request("a").ID); err != nil {
+	probe := create(t, b.open(small), b.request("a"))
+	if err := b.open(small).Delete(t.Context(), b.request("a").ID); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(probe.Host, "3128"))
@@ -62,12 +62,12 @@ func TestATakenAddressIsPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if inst := create(t, b.open(small), request("a")); inst.Host == probe.Host {
+	if inst := create(t, b.open(small), b.request("a")); inst.Host == probe.Host {
 		t.Errorf("the instance has the taken address %s", inst.Host)
 	}
 
 	// Now one address belongs to this program and the other to the instance.
-	_, err = b.open(small).Create(t.Context(), request("b"))
+	_, err = b.open(small).Create(t.Context(), b.request("b"))
 	if !errors.Is(err, provider.ErrTransient) || !strings.Contains(err.Error(), "127.64.8.") {
 		t.Errorf("create: %v", err)
 	}
@@ -79,11 +79,11 @@ func TestATakenAddressIsPassedOver(t *testing.T) {
 func TestNoMoreInstancesThanAllowed(t *testing.T) {
 	b := newBackend(t)
 	p := b.open(func(o *process.Options) { o.MaxInstances = 1 })
-	create(t, p, request("a"))
-	if _, err := p.Create(t.Context(), request("b")); !errors.Is(err, provider.ErrQuotaExceeded) {
+	create(t, p, b.request("a"))
+	if _, err := p.Create(t.Context(), b.request("b")); !errors.Is(err, provider.ErrQuotaExceeded) {
 		t.Errorf("create: %v", err)
 	}
-	if inst := create(t, p, request("a")); inst.State != provider.Running {
+	if inst := create(t, p, b.request("a")); inst.State != provider.Running {
 		t.Errorf("the one there is came back as %+v", inst)
 	}
 	if s := p.Check(t.Context())[0]; s.Ready || s.Reason != "InstancesExhausted" {
@@ -111,7 +111,7 @@ func TestAFullDiskIsAQuota(t *testing.T) {
 	dir := fullDisk(t)
 	b := newBackend(t)
 	p := b.open(func(o *process.Options) { o.StateDir = dir })
-	if _, err := p.Create(t.Context(), request("a")); !errors.Is(err, provider.ErrQuotaExceeded) || !strings.Contains(err.Error(), dir) {
+	if _, err := p.Create(t.Context(), request(dir, "a")); !errors.Is(err, provider.ErrQuotaExceeded) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("create: %v", err)
 	}
 	if s := p.Check(t.Context())[0]; s.Ready || s.Reason != "StateDirNotWritable" {
@@ -139,7 +139,7 @@ func TestAReplacementHasAnotherAddress(t *testing.T) {
 	p := b.open()
 	seen := map[string]bool{}
 	for i := range int64(3) {
-		req := request("a")
+		req := b.request("a")
 		req.Incarnation = i + 1
 		seen[create(t, p, req).Host] = true
 		if err := p.Delete(t.Context(), req.ID); err != nil {
@@ -153,8 +153,9 @@ func TestAReplacementHasAnotherAddress(t *testing.T) {
 
 func TestCreatedAtIsTheClocks(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	p := newBackend(t).open(func(o *process.Options) { o.Now = func() time.Time { return at } })
-	if inst := create(t, p, request("a")); !inst.CreatedAt.Equal(at) {
+	b := newBackend(t)
+	p := b.open(func(o *process.Options) { o.Now = func() time.Time { return at } })
+	if inst := create(t, p, b.request("a")); !inst.CreatedAt.Equal(at) {
 		t.Errorf("created at %v", inst.CreatedAt)
 	}
 }

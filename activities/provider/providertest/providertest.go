@@ -5,6 +5,7 @@ package providertest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -118,9 +119,12 @@ func remove(t *testing.T, p provider.Provider, id provider.ID) {
 }
 
 func testCreate(t *testing.T, h Harness) {
-	req := h.Request(Cluster, "a")
+	p, req := h.New(Cluster), h.Request(Cluster, "a")
+	if places, err := p.Places(t.Context(), req.Owner.Namespace, &req.Spec); err != nil || !slices.Contains(places, req.Place) {
+		t.Errorf("the places are %q, %v, want %q among them", places, err, req.Place)
+	}
 	before := time.Now().Add(-time.Minute)
-	inst := h.create(t, h.New(Cluster), req)
+	inst := h.create(t, p, req)
 	want := provider.Instance{ID: req.ID, Owner: req.Owner, Incarnation: req.Incarnation, Hash: req.Hash, State: provider.Running}
 	// What the backend chooses only has to be there.
 	got := inst

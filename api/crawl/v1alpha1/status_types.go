@@ -80,7 +80,7 @@ type ProxyStatus struct {
 type InstanceRecord struct {
 	// provider that has it.
 	Provider string `json:"provider"`
-	// place within the provider: a zone, a host or a namespace.
+	// place within the provider: a zone, a host, a namespace or a state directory.
 	// +optional
 	Place string `json:"place,omitempty"`
 	// name of the instance.
