@@ -96,6 +96,44 @@ func TestUnexpectedEndFailsTheGroupWithTheLastLines(t *testing.T) {
 	}
 }
 
+func TestEndQuotesWhatAPersonReads(t *testing.T) {
+	tests := []struct{ name, script, want string }{
+		{"JSON of etcd", `echo '{"level":"fatal","ts":"2026","caller":"main.go:1","msg":"no disk","error":"full"}'`, "fatal: no disk: full"},
+		{"JSON without an error", `echo '{"time":"2026","level":"INFO","msg":"up","port":1}'`, "info: up"},
+		{"JSON of another kind", `echo '{"kind":"Event"}'`, `{"kind":"Event"}`},
+		{"text", `echo 'E1130 main.go:1] no disk'`, "E1130 main.go:1] no disk"},
+		{"after more than is read", `printf '{"level":"info","msg":"%020000d"}\nlast\n' 0`, "last"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := newGroup(t, t.TempDir())
+			p := start(t, g, shell("frail", tt.script))
+			wait(t, p.Done())
+			if diff := cmp.Diff([]string{tt.want}, p.Exit().Tail); diff != "" {
+				t.Errorf("last lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFailedGroupEndsAllAtOnceWithLittleGrace(t *testing.T) {
+	dir := t.TempDir()
+	g := newGroup(t, dir)
+	for _, name := range []string{"first", "second", "third"} {
+		start(t, g, shell(name, stubborn))
+		waitForLog(t, dir, name, "deaf")
+	}
+	start(t, g, shell("frail", "exit 3"))
+	wait(t, g.Done())
+	began := time.Now()
+	if err := g.Stop(t.Context()); err != nil {
+		t.Errorf("stop says %v, but only that a child failed is news", err)
+	}
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+}
+
 func TestStopEndsTheLastStartedFirst(t *testing.T) {
 	dir := t.TempDir()
 	g := newGroup(t, dir)

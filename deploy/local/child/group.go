@@ -80,22 +80,38 @@ func (g *Group) Err() error {
 	return g.err
 }
 
-// Stop ends the children, the last one started first, each before the next.
-// When ctx ends, the remaining ones are killed. No child is left when it returns.
+// Stop ends the children, the last one started first, each before the next; once
+// one has failed, all at the same time. When ctx ends, the remaining ones are
+// killed. No child is left when it returns.
 func (g *Group) Stop(ctx context.Context) error {
 	g.mu.Lock()
 	g.stopping = true
 	children, failed := g.children, g.err != nil
 	g.mu.Unlock()
 
+	defer g.watch.Wait()
+	if failed {
+		return stopFailed(ctx, children)
+	}
 	var errs []error
 	for _, p := range slices.Backward(children) {
-		if !failed {
-			errs = append(errs, p.stop(ctx, p.grace))
-		} else if err := p.stop(ctx, min(p.grace, failedGrace)); !errors.Is(err, errKilled) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, p.stop(ctx, p.grace))
 	}
-	g.watch.Wait()
+	return errors.Join(errs...)
+}
+
+// stopFailed ends what is left of a group. There is no order to keep any more, and
+// that a child hangs on the failed one is no second failure.
+func stopFailed(ctx context.Context, children []*Process) error {
+	errs := make([]error, len(children))
+	var stops sync.WaitGroup
+	for i, p := range children {
+		stops.Go(func() {
+			if err := p.stop(ctx, min(p.grace, failedGrace)); !errors.Is(err, errKilled) {
+				errs[i] = err
+			}
+		})
+	}
+	stops.Wait()
 	return errors.Join(errs...)
 }

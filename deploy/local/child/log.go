@@ -1,6 +1,7 @@
 package child
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -8,7 +9,7 @@ import (
 )
 
 const (
-	tailBytes = 4096
+	tailBytes = 16 << 10
 	tailLines = 8
 )
 
@@ -20,7 +21,7 @@ type ExitError struct {
 	LogFile string
 	// Cause is how it ended; nil means exit status 0.
 	Cause error
-	// Tail is the last lines of the log.
+	// Tail is the last lines of the log, as a person reads them.
 	Tail []string
 }
 
@@ -59,19 +60,48 @@ func tail(path string) []string {
 		return nil
 	}
 	defer func() { _ = f.Close() }()
+	cut := false
 	if info, err := f.Stat(); err == nil && info.Size() > tailBytes {
 		if _, err := f.Seek(-tailBytes, io.SeekEnd); err != nil {
 			return nil
 		}
+		cut = true
 	}
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil
 	}
 	text := strings.TrimSpace(string(data))
+	if _, whole, ok := strings.Cut(text, "\n"); cut && ok {
+		text = whole // the first line lacks its beginning
+	}
 	if text == "" {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	return lines[max(0, len(lines)-tailLines):]
+	lines = lines[max(0, len(lines)-tailLines):]
+	for i, line := range lines {
+		lines[i] = readable(line)
+	}
+	return lines
+}
+
+// readable is a line of a log without what only machines want: of a JSON line it
+// keeps level, message and error.
+func readable(line string) string {
+	var said struct {
+		Level, Msg string
+		Error      any
+	}
+	if err := json.Unmarshal([]byte(line), &said); err != nil || said.Msg == "" {
+		return line
+	}
+	text := said.Msg
+	if said.Level != "" {
+		text = strings.ToLower(said.Level) + ": " + text
+	}
+	if said.Error != nil {
+		text += fmt.Sprintf(": %v", said.Error)
+	}
+	return text
 }

@@ -17,7 +17,7 @@ const (
 	defaultGrace = 20 * time.Second
 	// failedGrace is the same once another child has failed: kube-apiserver, for
 	// one, does not end while etcd is gone.
-	failedGrace = 3 * time.Second
+	failedGrace = 2 * time.Second
 )
 
 // Spec says what to run.
