@@ -21,20 +21,22 @@ var (
 )
 
 // ErrNoMatch says why there was no proxy to lend. Each proxy that the selector
-// matches is counted once, so the other three sum up to Considered.
+// matches is counted once, so the other four sum up to Considered.
 type ErrNoMatch struct {
 	Considered int
 	AtCapacity int
 	InCooldown int
 	Unhealthy  int
+	// Unusable are those that could be lent but for Request.Unusable.
+	Unusable int
 }
 
 func (e *ErrNoMatch) Error() string {
 	if e.Considered == 0 {
 		return "no proxy has the attributes that the selector asks for"
 	}
-	return fmt.Sprintf("none of the %d matching proxies can be lent now: %d unhealthy, %d at capacity, %d in cooldown for this target",
-		e.Considered, e.Unhealthy, e.AtCapacity, e.InCooldown)
+	return fmt.Sprintf("none of the %d matching proxies can be lent now: %d unhealthy, %d at capacity, %d in cooldown for this target, %d unusable",
+		e.Considered, e.Unhealthy, e.AtCapacity, e.InCooldown, e.Unusable)
 }
 
 // Candidate is a proxy that may be lent.
@@ -76,6 +78,8 @@ type Request struct {
 	TTL    time.Duration
 	// Client is who asks.
 	Client string
+	// Unusable are the UIDs of proxies that the client could do nothing with.
+	Unusable map[string]bool
 }
 
 // Lease is the right of one client to use one proxy for a while.

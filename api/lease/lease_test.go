@@ -127,6 +127,19 @@ func TestAcquire(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+	t.Run("a proxy that the client cannot use is passed over, and counted where it could be lent", func(t *testing.T) {
+		w := newWorld(t, candidate("a"), candidate("b", latency(50), maxLeases(1)), candidate("sick", unhealthy))
+		req := lease.Request{TTL: time.Minute, Unusable: map[string]bool{"uid-a": true, "uid-sick": true}}
+		if l, err := w.Acquire(req); err != nil || l.Proxy.Key != "crawl/b" {
+			t.Errorf("got %s, %v; want crawl/b", l.Proxy.Key, err)
+		}
+		_, err := w.Acquire(req)
+		var none *lease.ErrNoMatch
+		errors.As(err, &none)
+		if diff := cmp.Diff(&lease.ErrNoMatch{Considered: 3, AtCapacity: 1, Unhealthy: 1, Unusable: 1}, none); diff != "" {
+			t.Error(diff)
+		}
+	})
 	t.Run("an empty fleet considers nothing", func(t *testing.T) {
 		if diff := cmp.Diff(lease.ErrNoMatch{}, newWorld(t).refused("")); diff != "" {
 			t.Error(diff)

@@ -157,7 +157,7 @@ func (s *Store) Acquire(req Request) (Lease, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.settle()
-	best, none := s.pick(req.Selector, req.Target)
+	best, none := s.pick(req)
 	if best == nil {
 		return Lease{}, none
 	}
@@ -171,15 +171,15 @@ func (s *Store) Acquire(req Request) (Lease, error) {
 	return l, nil
 }
 
-func (s *Store) pick(selector map[string]string, target string) (*proxy, *ErrNoMatch) {
+func (s *Store) pick(req Request) (*proxy, *ErrNoMatch) {
 	var best *proxy
 	none := &ErrNoMatch{}
 	for _, p := range s.fleet {
-		if !p.matches(selector) {
+		if !p.matches(req.Selector) {
 			continue
 		}
 		none.Considered++
-		_, resting := p.rests[target]
+		_, resting := p.rests[req.Target]
 		switch {
 		case !p.Healthy:
 			none.Unhealthy++
@@ -187,6 +187,8 @@ func (s *Store) pick(selector map[string]string, target string) (*proxy, *ErrNoM
 			none.AtCapacity++
 		case resting:
 			none.InCooldown++
+		case req.Unusable[p.UID]:
+			none.Unusable++
 		case best == nil || better(p, best) < 0:
 			best = p
 		}

@@ -16,7 +16,7 @@ type problem struct {
 	RequestID string `json:"requestID,omitempty"`
 }
 
-// noMatch is the problem of a lease that nothing can be lent for; the other three
+// noMatch is the problem of a lease that nothing can be lent for; the other four
 // counts sum up to Considered.
 type noMatch struct {
 	problem
@@ -25,6 +25,7 @@ type noMatch struct {
 	AtCapacity int `json:"atCapacity"`
 	InCooldown int `json:"inCooldown"`
 	Unhealthy  int `json:"unhealthy"`
+	Unusable   int `json:"unusable"`
 }
 
 func answer(w http.ResponseWriter, _ *http.Request, code int, body any) {

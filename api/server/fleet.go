@@ -21,6 +21,8 @@ type fleet struct {
 	// mu keeps an older view from reaching the store after a newer one, which would
 	// end leases of proxies that the older one does not have.
 	mu sync.Mutex
+	// proxies are the ones that the store knows, by UID.
+	proxies map[string]*crawl.Proxy
 }
 
 // refresh tells the store what there is, and returns it by UID.
@@ -41,7 +43,29 @@ func (f *fleet) refresh(ctx context.Context) (map[string]*crawl.Proxy, error) {
 		}
 	}
 	f.store.Sync(candidates)
+	f.proxies = proxies
 	return proxies, nil
+}
+
+// lent returns the proxy of a lease, nil if it is gone. It looks at what the store
+// was told last: another request may have refreshed the fleet in the meantime.
+func (f *fleet) lent(l lease.Lease) *crawl.Proxy {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.proxies[l.Proxy.UID]
+}
+
+// sharing returns the UIDs of the proxies that have the same credentials as p.
+func (f *fleet) sharing(p *crawl.Proxy) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	uids := []string{string(p.UID)}
+	for uid, o := range f.proxies {
+		if ref := o.Spec.AuthSecretRef; ref != nil && o.Namespace == p.Namespace && ref.Name == p.Spec.AuthSecretRef.Name {
+			uids = append(uids, uid)
+		}
+	}
+	return uids
 }
 
 func candidateOf(p *crawl.Proxy) lease.Candidate {

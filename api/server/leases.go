@@ -11,16 +11,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"example.com/fairlead/api/crawl/secrets"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
 )
-
-type acquireRequest struct {
-	Selector   map[string]string `json:"selector"`
-	TTLSeconds *int64            `json:"ttlSeconds"`
-	Target     string            `json:"target"`
-}
 
 type renewRequest struct {
 	TTLSeconds *int64 `json:"ttlSeconds"`
@@ -70,55 +62,6 @@ type renewAnswer struct {
 	ExpiresAt    time.Time `json:"expiresAt"`
 	TTLSeconds   int64     `json:"ttlSeconds"`
 	ProxyHealthy bool      `json:"proxyHealthy"`
-}
-
-func (s *server) acquire(w http.ResponseWriter, r *http.Request) {
-	var body acquireRequest
-	err := decode(r, &body)
-	if err == nil {
-		err = body.validate()
-	}
-	ttl, ttlErr := s.ttl(body.TTLSeconds, s.DefaultLeaseTTL)
-	if err = firstOf(err, ttlErr); err != nil {
-		s.count("invalid")
-		s.fail(w, r, err)
-		return
-	}
-	proxies, err := s.fleet.refresh(r.Context())
-	if err != nil {
-		s.count("unavailable")
-		s.fail(w, r, err)
-		return
-	}
-	l, err := s.Store.Acquire(lease.Request{
-		Selector: body.Selector, Target: normal(body.Target), TTL: ttl, Client: callerOf(r).name,
-	})
-	if err != nil {
-		s.count("no_match")
-		s.fail(w, r, err)
-		return
-	}
-	s.deliver(w, r, l, proxies[l.Proxy.UID])
-}
-
-// deliver answers with the lease and the credentials of its proxy, or takes the
-// lease back: one that nobody can use must hold no slot.
-func (s *server) deliver(w http.ResponseWriter, r *http.Request, l lease.Lease, p *crawl.Proxy) {
-	credentials, err := secrets.ForProxy(r.Context(), s.Secrets, p)
-	if err != nil {
-		s.Store.Release(l.ID)
-		s.count("unavailable")
-		s.Log.ErrorContext(r.Context(), "credentials cannot be read", "proxy", l.Proxy.Key, "error", err, "requestID", requestID(r.Context()))
-		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
-			"the credentials of proxy "+l.Proxy.Key+" cannot be read: an operator has to look after its authSecretRef; the log of the API tells more under this request id")
-		return
-	}
-	s.count("granted")
-	a := answerOf(l)
-	if credentials != nil {
-		a.Proxy.Username, a.Proxy.Password = credentials.Username, credentials.Password
-	}
-	answer(w, r, http.StatusCreated, a)
 }
 
 func answerOf(l lease.Lease) leaseAnswer {
@@ -224,14 +167,20 @@ func (s *server) own(r *http.Request) error {
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var bad *invalid
 	var none *lease.ErrNoMatch
+	var locked *lockedProxy
 	switch {
 	case errors.As(err, &bad):
 		refuse(w, r, bad.code, bad.word, bad.message)
 	case errors.As(err, &none):
 		answer(w, r, http.StatusConflict, noMatch{
-			problem:    problem{"no_match", none.Error() + ": try again later or ask for less", requestID(r.Context())},
-			Considered: none.Considered, AtCapacity: none.AtCapacity, InCooldown: none.InCooldown, Unhealthy: none.Unhealthy,
+			problem:    problem{"no_match", none.Error() + ": try again later or ask for less" + remedy(err), requestID(r.Context())},
+			Considered: none.Considered, AtCapacity: none.AtCapacity, InCooldown: none.InCooldown,
+			Unhealthy: none.Unhealthy, Unusable: none.Unusable,
 		})
+	case errors.As(err, &locked):
+		s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
+		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
+			"the credentials of proxy "+locked.proxy+" cannot be read now: try again later; the log of the API tells more under this request id")
 	case errors.Is(err, lease.ErrUnknown):
 		refuse(w, r, http.StatusNotFound, "unknown_lease", "there is no such lease: it was released, or ended long ago; acquire another one")
 	case errors.Is(err, lease.ErrExpired):

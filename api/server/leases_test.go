@@ -55,23 +55,9 @@ func TestAcquire(t *testing.T) {
 		r.into(t, &got)
 		delete(got, "message")
 		delete(got, "requestID")
-		want := map[string]any{"error": "no_match", "considered": 3.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 2.0}
+		want := map[string]any{"error": "no_match", "considered": 3.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 2.0, "unusable": 0.0}
 		if diff := cmp.Diff(want, got); diff != "" || r.code != http.StatusConflict {
 			t.Errorf("%d\n%s", r.code, diff)
-		}
-	})
-	t.Run("credentials that cannot be read take the lease back", func(t *testing.T) {
-		unlabelled := authSecret()
-		unlabelled.Labels = nil
-		for name, objects := range map[string][]client.Object{"missing": {proxy("demo", secured)}, "unlabelled": {proxy("demo", secured), unlabelled}} {
-			w := newWorld(t, objects...)
-			r := w.do(http.MethodPost, "/v1/leases", `{}`)
-			if r.code != http.StatusServiceUnavailable || r.field(t, "error") != "credentials_unavailable" || !strings.Contains(r.text, "crawl/demo") {
-				t.Errorf("%s: %d %s", name, r.code, r.text)
-			}
-			if counts := w.options.Store.Counts(); len(counts) != 0 {
-				t.Errorf("%s: a slot is held: %v", name, counts)
-			}
 		}
 	})
 	t.Run("objects that cannot be read are no reason to say no_match", func(t *testing.T) {

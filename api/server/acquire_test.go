@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+)
+
+// lockedBy makes a proxy ask for the credentials in the Secret of that name.
+func lockedBy(name string) func(*crawl.Proxy) {
+	return func(p *crawl.Proxy) { p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: name} }
+}
+
+func secretNamed(name string, edit func(*corev1.Secret)) *corev1.Secret {
+	s := authSecret()
+	s.Name = name
+	edit(s)
+	return s
+}
+
+func TestAProxyWithoutUsableCredentialsIsPassedOver(t *testing.T) {
+	for name, broken := range map[string]*corev1.Secret{
+		"no Secret":         nil,
+		"no label":          secretNamed("broken", func(s *corev1.Secret) { s.Labels = nil }),
+		"no password":       secretNamed("broken", func(s *corev1.Secret) { delete(s.Data, "password") }),
+		"no user name":      secretNamed("broken", func(s *corev1.Secret) { s.Data["username"] = nil }),
+		"a name with colon": secretNamed("broken", func(s *corev1.Secret) { s.Data["username"] = []byte("c4nary:x") }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := []client.Object{proxy("a", lockedBy("broken")), proxy("b", secured), authSecret()}
+			if broken != nil {
+				objects = append(objects, broken)
+			}
+			w := newWorld(t, objects...)
+			w.lease(`{"target":"shop.example"}`)
+			w.lease(`{"target":"shop.example"}`)
+			if diff := cmp.Diff(map[string]int{"uid-b": 2}, w.options.Store.Counts()); diff != "" {
+				t.Errorf("slots:\n%s", diff)
+			}
+			if lendable := w.do(http.MethodGet, "/v1/proxies/crawl/a", "").field(t, "lendable"); lendable != true {
+				t.Errorf("lendable: %v", lendable)
+			}
+
+			r := w.do(http.MethodPost, "/v1/leases", `{"target":"shop.example"}`)
+			got := r.object(t)
+			message, _ := got["message"].(string)
+			for _, part := range []string{"proxy crawl/a ", "Secret crawl/broken", `label crawl.example.com/cloud-init: "true"`, "username and password"} {
+				if !strings.Contains(message, part) {
+					t.Errorf("no %q in the message %q", part, message)
+				}
+			}
+			delete(got, "message")
+			delete(got, "requestID")
+			want := map[string]any{"error": "no_match", "considered": 2.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 0.0, "unusable": 1.0}
+			if diff := cmp.Diff(want, got); diff != "" || r.code != http.StatusConflict {
+				t.Errorf("%d\n%s", r.code, diff)
+			}
+			if strings.Contains(r.text+w.log.String(), "c4nary") {
+				t.Errorf("the answer or the log tells a credential:\n%s\n%s", r.text, w.log)
+			}
+
+			if broken != nil {
+				if err := w.cluster.Delete(t.Context(), broken); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.cluster.Create(t.Context(), secretNamed("broken", func(*corev1.Secret) {})); err != nil {
+				t.Fatal(err)
+			}
+			w.lease(`{"target":"shop.example"}`) // a mended Secret counts at once
+		})
+	}
+}
+
+// countingReader counts the Secrets that were read, and may fail.
+type countingReader struct {
+	client.Reader
+	reads atomic.Int32
+	err   error
+}
+
+func (c *countingReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	c.reads.Add(1)
+	if c.err != nil {
+		return c.err
+	}
+	return c.Reader.Get(ctx, key, o, opts...)
+}
+
+func TestASecretThatManyProxiesLostIsReadOnce(t *testing.T) {
+	var objects []client.Object
+	for i := range 20 {
+		objects = append(objects, proxy(fmt.Sprintf("p%d", i), lockedBy("lost")))
+	}
+	w := newWorld(t, objects...)
+	reader := &countingReader{Reader: w.cluster}
+	w.options.Secrets = reader
+	w.build()
+	r := w.do(http.MethodPost, "/v1/leases", `{}`)
+	if r.code != http.StatusConflict || r.field(t, "unusable") != 20.0 || reader.reads.Load() != 1 {
+		t.Errorf("%d reads, %d %s", reader.reads.Load(), r.code, r.text)
+	}
+}
+
+func TestCredentialsThatCannotBeReadNowAreNoReasonToSayNoMatch(t *testing.T) {
+	w := newWorld(t, proxy("a", secured), proxy("b", secured), authSecret())
+	w.options.Secrets = &countingReader{Reader: w.cluster, err: errors.New("the API server is away")}
+	w.build()
+	r := w.do(http.MethodPost, "/v1/leases", `{}`)
+	if r.code != http.StatusServiceUnavailable || r.field(t, "error") != "credentials_unavailable" || !strings.Contains(r.text, "crawl/a") {
+		t.Errorf("%d %s", r.code, r.text)
+	}
+	if counts := w.options.Store.Counts(); len(counts) != 0 {
+		t.Errorf("a slot is held: %v", counts)
+	}
+	if !strings.Contains(w.log.String(), "the API server is away") || strings.Contains(r.text, "away") {
+		t.Errorf("the cause belongs in the log, not in the answer %s", r.text)
+	}
+}
+
+// changingReader shows a and b in turn, so that each request finds another fleet
+// than the one before.
+type changingReader struct {
+	client.Reader
+	lists atomic.Int32
+}
+
+func (c *changingReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	name := []string{"a", "b"}[c.lists.Add(1)%2]
+	proxies, _ := list.(*crawl.ProxyList)
+	proxies.Items = []crawl.Proxy{*proxy(name, func(p *crawl.Proxy) { p.Spec.MaxLeases = 10000 })}
+	return nil
+}
+
+func TestAFleetThatChangesBetweenListAndLoan(t *testing.T) {
+	w := newWorld(t)
+	w.options.Reader = &changingReader{Reader: w.cluster}
+	w.build()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				if r := w.do(http.MethodPost, "/v1/leases", `{}`); r.code != http.StatusCreated {
+					t.Errorf("%d %s", r.code, r.text)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
