@@ -20,9 +20,12 @@ const (
 // classify gives each error class its failure.
 func classify(err error) conn.Class {
 	var notYet *instance.NotYet
+	var failing *instance.Failing
 	switch {
 	case errors.As(err, &notYet):
 		return conn.Class{Type: wire.FailureNotYet, After: notYet.After, Benign: true}
+	case errors.As(err, &failing):
+		return conn.Class{Type: wire.FailureTransient, NonRetryable: true}
 	case errors.Is(err, object.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
 	}

@@ -28,6 +28,7 @@ func TestClassify(t *testing.T) {
 		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
 		{object.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
 		{&instance.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
+		{&instance.Failing{Err: provider.ErrTransient}, conn.Class{Type: wire.FailureTransient, NonRetryable: true}},
 		{errors.New("no class"), conn.Class{Type: wire.FailureTransient}},
 	}
 	for _, tt := range tests {

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -20,54 +21,113 @@ type NotYet struct {
 
 func (e *NotYet) Error() string { return "not yet: " + e.What }
 
+// Failing ends a polling step whose looks have failed for too long to say nothing.
+type Failing struct {
+	Since time.Time
+	Err   error
+}
+
+func (e *Failing) Error() string {
+	return e.Err.Error() + " (since " + e.Since.UTC().Format(time.TimeOnly) + " UTC)"
+}
+
+func (e *Failing) Unwrap() error { return e.Err }
+
 const (
-	// confirmGone is between the two looks that must both find nothing.
-	confirmGone = 500 * time.Millisecond
+	// betweenLooks is between the two looks that must both find nothing.
+	betweenLooks = 500 * time.Millisecond
+	// tellAfter is how long looks may fail before that is told.
+	tellAfter = time.Minute
 	// deleteAgain is how long a deletion may take before it is asked for again.
 	deleteAgain = time.Minute
 )
 
 // Settle waits until the instance is up, down or gone.
 func (a *Activities) Settle(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
-	seen, err := a.Get(ctx, in)
-	if err != nil {
+	return poll(ctx, in, func() (wire.Instance, error) {
+		seen, err := a.Get(ctx, in)
+		if err == nil && (seen.State == wire.StateProvisioning || seen.State == wire.StateUnknown) {
+			return seen, &NotYet{pause(ctx), in.Entry.Name + " is " + seen.State}
+		}
 		return seen, err
-	}
-	if seen.State == wire.StateProvisioning || seen.State == wire.StateUnknown {
-		return seen, &NotYet{pause(ctx), in.Entry.Name + " is " + seen.State}
-	}
-	return seen, nil
+	})
 }
 
 // Vanish waits until the provider has twice not known the instance, at a time when
 // no attempt to create it can be running any more. An instance that is still there
 // after a while, or came up late, is returned as it is.
 func (a *Activities) Vanish(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	return poll(ctx, in, func() (wire.Instance, error) { return a.confirmGone(ctx, in) })
+}
+
+func (a *Activities) confirmGone(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
 	for range 2 {
 		_, err := a.Provider.Get(ctx, id(in.Entry))
 		switch {
 		case err == nil:
-			return a.stillThere(ctx, in)
+			return stillThere(ctx, in)
 		case !errors.Is(err, provider.ErrNotFound):
-			return wire.Instance{}, lasting(err)
+			return wire.Instance{}, lasting(fmt.Errorf("look whether instance %s is gone: %w", in.Entry.Name, err))
 		}
 		if rest := time.Until(in.Entry.AttemptUntil); rest > 0 {
-			return wire.Instance{}, &NotYet{min(rest, pause(ctx)), "an attempt to create " + in.Entry.Name + " may still be running"}
+			return unknown(ctx), &NotYet{min(rest, pause(ctx)), "an attempt to create " + in.Entry.Name + " may still be running"}
 		}
 		select {
 		case <-ctx.Done():
 			return wire.Instance{}, ctx.Err()
-		case <-time.After(confirmGone):
+		case <-time.After(betweenLooks):
 		}
 	}
 	return wire.Instance{State: wire.StateGone, Attempt: attempt(ctx)}, nil
 }
 
-func (a *Activities) stillThere(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+func stillThere(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
 	if time.Since(activity.GetInfo(ctx).ScheduledTime) > deleteAgain {
-		return wire.Instance{State: wire.StateUnknown, Attempt: attempt(ctx)}, nil
+		return unknown(ctx), nil
 	}
-	return wire.Instance{}, &NotYet{pause(ctx), in.Entry.Name + " is still there"}
+	return unknown(ctx), &NotYet{pause(ctx), in.Entry.Name + " is still there"}
+}
+
+func unknown(ctx context.Context) wire.Instance {
+	return wire.Instance{State: wire.StateUnknown, Attempt: attempt(ctx)}
+}
+
+// poll looks once for a polling step. Looks that have failed for a while end the
+// step, so that the reason can be told; a quiet step, whose reason is told, ends with
+// the first look that does not fail.
+func poll(ctx context.Context, in wire.InstanceInput, look func() (wire.Instance, error)) (wire.Instance, error) {
+	seen, err := look()
+	var notYet *NotYet
+	switch {
+	case err == nil:
+		return seen, nil
+	case errors.As(err, &notYet) && in.Quiet:
+		return seen, nil
+	case errors.As(err, &notYet):
+		if !failingSince(ctx).IsZero() {
+			activity.RecordHeartbeat(ctx, time.Time{})
+		}
+		return seen, err
+	case in.Quiet || ctx.Err() != nil:
+		return seen, err
+	}
+	since := failingSince(ctx)
+	if since.IsZero() {
+		activity.RecordHeartbeat(ctx, time.Now())
+	} else if time.Since(since) > tellAfter {
+		return seen, &Failing{Since: since, Err: err}
+	}
+	return seen, err
+}
+
+// failingSince is when the looks of this step began to fail. The attempts of an
+// activity hand it on as the details of their heartbeats.
+func failingSince(ctx context.Context) time.Time {
+	var since time.Time
+	if !activity.HasHeartbeatDetails(ctx) || activity.GetHeartbeatDetails(ctx, &since) != nil {
+		return time.Time{}
+	}
+	return since
 }
 
 // pause grows from a quarter of a second to a quarter of a minute.

@@ -39,14 +39,23 @@ func (l *looks) Delete(context.Context, provider.ID) error {
 // through Temporal.
 func call(t *testing.T, fn func(context.Context, wire.InstanceInput) (wire.Instance, error), e wire.Entry) (seen wire.Instance, err error) {
 	t.Helper()
+	return callAfter(t, fn, wire.InstanceInput{Entry: e}, time.Time{})
+}
+
+// callAfter runs an activity once whose looks have failed since a time.
+func callAfter(t *testing.T, fn func(context.Context, wire.InstanceInput) (wire.Instance, error), in wire.InstanceInput, failing time.Time) (seen wire.Instance, err error) {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
+	if !failing.IsZero() {
+		env.SetHeartbeatDetails(failing)
+	}
 	activity := func(ctx context.Context, in wire.InstanceInput) error {
 		seen, err = fn(ctx, in)
 		return nil
 	}
 	env.RegisterActivity(activity)
-	if _, failed := env.ExecuteActivity(activity, wire.InstanceInput{Entry: e}); failed != nil {
+	if _, failed := env.ExecuteActivity(activity, in); failed != nil {
 		t.Fatal(failed)
 	}
 	return seen, err
@@ -69,9 +78,9 @@ func TestVanish(t *testing.T) {
 		looked  int
 	}{
 		{name: "two looks must find nothing", answers: []look{gone}, want: wire.StateGone, looked: 2},
-		{name: "an instance that is still there is waited for", answers: []look{there}, notYet: true, looked: 1},
-		{name: "an instance that comes up between the looks is not gone", answers: []look{gone, there}, notYet: true, looked: 2},
-		{name: "nothing is proved while an attempt to create may still run", answers: []look{gone}, until: time.Hour, notYet: true, looked: 1},
+		{name: "an instance that is still there is waited for", answers: []look{there}, want: wire.StateUnknown, notYet: true, looked: 1},
+		{name: "an instance that comes up between the looks is not gone", answers: []look{gone, there}, want: wire.StateUnknown, notYet: true, looked: 2},
+		{name: "nothing is proved while an attempt to create may still run", answers: []look{gone}, until: time.Hour, want: wire.StateUnknown, notYet: true, looked: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,6 +118,42 @@ func TestPermanentFailuresOfALookOrADeleteAreRetried(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := call(t, fn, wire.Entry{Name: "proxy-x"}); !errors.Is(provider.Class(err), provider.ErrTransient) {
 				t.Errorf("error = %v, want a transient one", err)
+			}
+		})
+	}
+}
+
+func TestPollsTellWhatFailsForLong(t *testing.T) {
+	refused := look{err: fmt.Errorf("dial tcp 10.0.0.1:443: connection refused: %w", provider.ErrTransient)}
+	up := look{state: provider.Provisioning}
+	long, short := time.Now().Add(-2*time.Minute), time.Now().Add(-10*time.Second)
+	tests := []struct {
+		name    string
+		answer  look
+		quiet   bool
+		failing time.Time
+		told    bool
+		retried bool // the next attempt looks again
+	}{
+		{name: "a first failure is retried", answer: refused, retried: true},
+		{name: "failures for a short time are retried", answer: refused, failing: short, retried: true},
+		{name: "failures for a long time are told", answer: refused, failing: long, told: true},
+		{name: "what was told is retried", answer: refused, quiet: true, failing: long, retried: true},
+		{name: "a backend that answers again ends a quiet step", answer: up, quiet: true},
+		{name: "a backend that answers is polled", answer: up, failing: long, retried: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for what, fn := range map[string]func(*Activities, context.Context, wire.InstanceInput) (wire.Instance, error){
+				"settle": (*Activities).Settle, "vanish": (*Activities).Vanish,
+			} {
+				a := &Activities{Provider: &looks{answers: []look{tt.answer}}}
+				poll := func(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) { return fn(a, ctx, in) }
+				_, err := callAfter(t, poll, wire.InstanceInput{Quiet: tt.quiet}, tt.failing)
+				var failing *Failing
+				if told := errors.As(err, &failing); told != tt.told || (err != nil && !told) != tt.retried {
+					t.Errorf("%s: %v; want told %v, retried %v", what, err, tt.told, tt.retried)
+				}
 			}
 		})
 	}

@@ -84,6 +84,7 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: err.Error()}
 		return nil
 	}
+	claim.ProviderConfig = a.Providers.Config(p.Spec.Provider)
 	if claim.Places, err = prov.Places(ctx, p.Namespace, &p.Spec); err != nil {
 		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: fmt.Sprintf("provider %s: %s", p.Spec.Provider, err)}
 		return nil

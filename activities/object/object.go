@@ -34,6 +34,8 @@ const fieldOwner = client.FieldOwner("fairlead")
 // Providers finds a provider by its name in the providers file.
 type Providers interface {
 	Get(name string) (provider.Provider, error)
+	// Config is a hash of the provider's settings.
+	Config(name string) string
 }
 
 // Activities are the activities on Proxy objects.

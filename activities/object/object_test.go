@@ -34,6 +34,8 @@ func (onePlace) Places(context.Context, string, *crawl.ProxySpec) ([]string, err
 // file is a providers file with one provider.
 type file struct{}
 
+func (file) Config(name string) string { return "config of " + name }
+
 func (file) Get(name string) (provider.Provider, error) {
 	if name != "known" {
 		return nil, errors.New("unknown provider: the file has known")
@@ -92,7 +94,7 @@ func TestClaim(t *testing.T) {
 		if diff := cmp.Diff([]string{crawl.Finalizer}, p.Finalizers); diff != "" {
 			t.Errorf("finalizers (-want +got):\n%s", diff)
 		}
-		if c.Gone || c.Deleting || c.Provider != "known" || c.Hash == "" || c.Problem != nil {
+		if c.Gone || c.Deleting || c.Provider != "known" || c.ProviderConfig != "config of known" || c.Hash == "" || c.Problem != nil {
 			t.Errorf("claim = %+v", c)
 		}
 		if diff := cmp.Diff([]string{"zone-a"}, c.Places); diff != "" {

@@ -2,6 +2,8 @@ package provider
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +22,12 @@ type entry struct {
 	Type string
 	// Settings is the block named after the type, as JSON; empty when left out.
 	Settings json.RawMessage
+}
+
+// config is a hash of what a provider is built from.
+func (e entry) config() string {
+	sum := sha256.Sum256(append([]byte(e.Type+"\n"), e.Settings...))
+	return hex.EncodeToString(sum[:8])
 }
 
 // same says that nothing changed which a provider is built from.

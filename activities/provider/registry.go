@@ -71,11 +71,16 @@ func (r *Registry) Get(name string) (Provider, error) {
 	return p.provider, nil
 }
 
-// Type returns the type of the provider with this name, empty when there is none.
-func (r *Registry) Type(name string) string {
+// Config returns a hash of what the file says of the provider with this name,
+// empty when it says nothing.
+func (r *Registry) Config(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.providers[name].Type
+	p, ok := r.providers[name]
+	if !ok {
+		return ""
+	}
+	return p.config()
 }
 
 // Names lists the providers in alphabetical order.

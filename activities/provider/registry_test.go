@@ -71,8 +71,8 @@ func TestLoadKnowsWhatTheFileNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"local", "squid"}, r.Names()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if got := r.Type("squid"); got != "kubernetes" {
-		t.Errorf("type of squid is %q", got)
+	if local, squid := r.Config("local"), r.Config("squid"); local == "" || local == squid || r.Config("lokal") != "" {
+		t.Errorf("the configurations are %q and %q", local, squid)
 	}
 	p, err := r.Get("local")
 	if err != nil {

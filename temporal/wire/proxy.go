@@ -31,6 +31,8 @@ type Claim struct {
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
 
 	Provider string `json:"provider,omitempty"`
+	// ProviderConfig is a hash of what the providers file says of the provider.
+	ProviderConfig string `json:"providerConfig,omitempty"`
 	// Places where the instance may live, best first.
 	Places []string `json:"places,omitempty"`
 	// InstanceName is the name of every instance of this Proxy.
@@ -135,6 +137,8 @@ type InstanceInput struct {
 	Proxy     ProxyRef `json:"proxy"`
 	ClusterID string   `json:"clusterID"`
 	Entry     Entry    `json:"entry"`
+	// Quiet calls wait out a trouble that was told already.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
 // Instance states, as providers tell them.

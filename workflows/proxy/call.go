@@ -32,7 +32,7 @@ var stepActivities = map[StepKind]string{
 
 // call runs a step on the provider and takes in what came of it.
 func (r *run) call(ctx workflow.Context, s Step) error {
-	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry}
+	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry, Quiet: s.Quiet}
 	var seen wire.Instance
 	if rec := r.state.find(s.Entry); s.Kind == Create && rec != nil {
 		rec.Sent = true
@@ -116,6 +116,7 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 		return nil
 	}
 	t := trouble(s, err)
+	t.Config = r.config
 	if s.Quiet && r.state.Trouble != nil && *r.state.Trouble == t {
 		// It came back at once with what is known already: do not spin.
 		if err := workflow.Sleep(ctx, againDelay); err != nil {
@@ -162,12 +163,12 @@ func trouble(s Step, err error) Trouble {
 	var app *temporal.ApplicationError
 	switch {
 	case errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
-		return Trouble{wire.FailureProviderUnavailable, "no worker serves provider " + s.Entry.Provider + ": is it in the providers file?"}
+		return Trouble{Type: wire.FailureProviderUnavailable, Message: "no worker serves provider " + s.Entry.Provider + ": is it in the providers file?"}
 	case errors.As(err, &timeout):
-		return Trouble{wire.FailureTransient, string(s.Kind) + " of " + s.Entry.Name + " at " + where(s.Entry) + " did not answer in time"}
+		return Trouble{Type: wire.FailureTransient, Message: string(s.Kind) + " of " + s.Entry.Name + " at " + where(s.Entry) + " did not answer in time"}
 	case errors.As(err, &app):
-		return Trouble{app.Type(), app.Message()}
+		return Trouble{Type: app.Type(), Message: app.Message()}
 	default:
-		return Trouble{wire.FailureTransient, err.Error()}
+		return Trouble{Type: wire.FailureTransient, Message: err.Error()}
 	}
 }

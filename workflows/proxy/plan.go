@@ -156,9 +156,6 @@ func decideManaged(s State, want wire.Claim, now time.Time) view {
 	switch {
 	case want.Problem != nil:
 		return decideProblem(s, cur, want.Problem)
-	case latched(s, want):
-		c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
-		return view{wire.PhaseFailed, c.Reason, c.Message, Step{Kind: Park}}
 	case s.Trouble != nil && s.Trouble.Type == wire.FailurePermanent:
 		return view{wire.PhaseFailed, wire.ReasonPermanent, s.Trouble.Message, Step{Kind: Park}}
 	}
@@ -283,12 +280,6 @@ func troubled(s State, v view) view {
 		v.phase = wire.PhaseWaiting
 	}
 	return v
-}
-
-// latched: a permanent failure waits for other inputs, through restarts too.
-func latched(s State, want wire.Claim) bool {
-	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
-	return s.Stored.Phase == wire.PhaseFailed && c != nil && c.Reason == wire.ReasonPermanent && s.Stored.ObservedInputs == want.Inputs
 }
 
 // newEntry is the next instance. Its incarnation is the sequence it is published

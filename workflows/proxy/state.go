@@ -56,6 +56,8 @@ type Record struct {
 type Trouble struct {
 	Type    string `json:"type"`
 	Message string `json:"message,omitempty"`
+	// Config of the provider that failed.
+	Config string `json:"config,omitempty"`
 }
 
 // merge takes in what was read from the object. The ledger becomes the union of
@@ -71,12 +73,12 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Gone || c.ClusterID != s.ClusterID {
 		return
 	}
-	if c.Inputs != s.Stored.ObservedInputs {
-		s.Trouble = nil
-	}
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
-		s.takeOver(c.Stored)
+		s.takeOver(c)
+	}
+	if t := s.Trouble; t != nil && (c.Inputs != s.Stored.ObservedInputs || t.Config != c.ProviderConfig) {
+		s.Trouble = nil // other inputs, another try
 	}
 	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
 		s.Health = nil // another proxy
@@ -84,7 +86,11 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 }
 
 // takeOver makes a status that this chain of runs did not write its own.
-func (s *State) takeOver(stored wire.ProxyStatus) {
+func (s *State) takeOver(c wire.Claim) {
+	stored := c.Stored
+	if p := condition(stored.Conditions, wire.ConditionProvisioned); p != nil && stored.Phase == wire.PhaseFailed && p.Reason == wire.ReasonPermanent {
+		s.Trouble = &Trouble{Type: wire.FailurePermanent, Message: p.Message, Config: c.ProviderConfig}
+	}
 	for _, e := range stored.Ledger {
 		if s.find(e) == nil {
 			s.Ledger = append(s.Ledger, Record{Entry: e})

@@ -57,11 +57,36 @@ func TestMerge(t *testing.T) {
 			t.Errorf("state = %+v, want nothing of another cluster", s)
 		}
 	})
-	t.Run("new inputs free the trouble of old ones", func(t *testing.T) {
-		s := State{Version: stateVersion, ClusterID: "c1", Trouble: &Trouble{Type: wire.FailurePermanent}, Stored: wire.ProxyStatus{ObservedInputs: "in1"}}
-		s.merge(wire.Claim{ClusterID: "c1", Inputs: "in2"}, now)
-		if s.Trouble != nil {
-			t.Errorf("trouble = %+v", s.Trouble)
+	t.Run("new inputs and new settings of the provider free a trouble", func(t *testing.T) {
+		for _, tt := range []struct {
+			inputs, config string
+			freed          bool
+		}{{"in1", "a", false}, {"in2", "a", true}, {"in1", "b", true}} {
+			s := State{
+				Version: stateVersion, ClusterID: "c1",
+				Trouble: &Trouble{Type: wire.FailurePermanent, Config: "a"}, Stored: wire.ProxyStatus{ObservedInputs: "in1"},
+			}
+			s.merge(wire.Claim{ClusterID: "c1", Inputs: tt.inputs, ProviderConfig: tt.config, Stored: s.Stored}, now)
+			if freed := s.Trouble == nil; freed != tt.freed {
+				t.Errorf("inputs %s, config %s: freed %v", tt.inputs, tt.config, freed)
+			}
+		}
+	})
+	t.Run("a terminated workflow leaves a permanent failure as it is", func(t *testing.T) {
+		w := aProxy().having("", func(r *Record) { r.Fresh = true }).with(func(s *State, c *wire.Claim) {
+			s.Trouble, c.ProviderConfig = &Trouble{Type: wire.FailurePermanent, Message: "m"}, "a"
+		}).published()
+		claim := w.claim
+		claim.Stored = w.state.Stored
+		var s State
+		s.merge(claim, now)
+		if got := Next(s, claim, now); got.Kind != Park {
+			t.Errorf("step = %+v, want to park", got)
+		}
+		claim.ProviderConfig = "b"
+		s.merge(claim, now)
+		if got := Next(s, claim, now); got.Kind == Park {
+			t.Errorf("step = %+v, want another try with another providers file", got)
 		}
 	})
 }

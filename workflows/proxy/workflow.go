@@ -46,6 +46,8 @@ type run struct {
 	inbox inbox
 	// dirty: something changed since the last claim.
 	dirty bool
+	// config of the provider, as last claimed.
+	config string
 }
 
 func newRun(ctx workflow.Context, in Input) *run {
@@ -66,6 +68,7 @@ func (r *run) episode(ctx workflow.Context) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		r.config = claim.ProviderConfig
 		r.state.merge(claim, workflow.Now(ctx))
 		if done, err := r.act(ctx, claim); done || err != nil {
 			return done, err
