@@ -16,8 +16,13 @@ import (
 	"example.com/fairlead/deploy/local"
 )
 
-// stopTimeout is how long the local stack may take to end.
-const stopTimeout = 30 * time.Second
+const (
+	// stopTimeout is how long the local stack may take to end.
+	stopTimeout = 30 * time.Second
+	// failedGrace is how long Fairlead's own parts may take to end once a part of
+	// the stack is gone.
+	failedGrace = 2 * time.Second
+)
 
 // devOptions are the flags of `fairlead dev`.
 type devOptions struct {
@@ -93,15 +98,26 @@ func runDev(ctx context.Context, o devOptions, out io.Writer) error {
 
 // serve runs Fairlead on the stack until ctx or a part of the stack ends.
 func (o devOptions) serve(ctx context.Context, stack *local.Stack, told *progress) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-stack.Done():
-			cancel(stack.Err())
-		}
-	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- o.runParts(ctx, stack, told) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-stack.Done():
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		return errors.Join(stack.Err(), err)
+	case <-time.After(failedGrace): // a request hangs on the part that is gone; it ends with this process
+		return stack.Err()
+	}
+}
+
+// runParts runs Fairlead's own parts until ctx ends.
+func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *progress) error {
 	s, err := o.settings(stack)
 	if err != nil {
 		return err
@@ -112,11 +128,7 @@ func (o devOptions) serve(ctx context.Context, stack *local.Stack, told *progres
 	}
 	defer s.temporal.Close()
 	s.api.onReady = func() { told.block(o.addresses(stack)) }
-	err = run(ctx, s, (*parts).addStarter, (*parts).addWorker, (*parts).addAPI)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return errors.Join(cause, err)
-	}
-	return err
+	return run(ctx, s, (*parts).addStarter, (*parts).addWorker, (*parts).addAPI)
 }
 
 func (o devOptions) settings(stack *local.Stack) (settings, error) {

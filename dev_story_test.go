@@ -1,13 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,18 +102,6 @@ func TestKillAtAnyMoment(t *testing.T) {
 		}
 		return &p
 	}
-	phaseIs := func(phases ...crawl.Phase) {
-		t.Helper()
-		eventually(t, fmt.Sprintf("phase %v", phases), 30*time.Second, func() (bool, string) {
-			p := get()
-			for _, want := range phases {
-				if p.Status.Phase == want {
-					return true, ""
-				}
-			}
-			return false, string(p.Status.Phase)
-		})
-	}
 	converges := func(t *testing.T) {
 		t.Helper()
 		s.start()
@@ -133,20 +124,26 @@ func TestKillAtAnyMoment(t *testing.T) {
 		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "victim"}, Spec: crawl.ProxySpec{
 			Provider: "process", HealthCheck: &crawl.HealthCheck{Interval: &metav1.Duration{Duration: 2 * time.Second}},
 		}}
+		w := s.watchProxies()
 		if err := c.Create(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		phaseIs(crawl.PhaseProvisioning)
+		await(t, w, "an attempt to create the instance", func(p *crawl.Proxy) bool {
+			return slices.ContainsFunc(p.Status.Instances, func(r crawl.InstanceRecord) bool { return r.AttemptUntil != nil })
+		})
 		s.kill()
 		converges(t)
 	})
 	t.Run("while the instance is replaced", func(t *testing.T) {
 		p := get()
 		p.Spec.Port = 3300
+		w := s.watchProxies()
 		if err := c.Update(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		phaseIs(crawl.PhaseReplacing, crawl.PhaseProvisioning)
+		await(t, w, "the replacement", func(p *crawl.Proxy) bool {
+			return p.Status.Phase == crawl.PhaseReplacing || p.Status.Phase == crawl.PhaseProvisioning
+		})
 		s.kill()
 		converges(t)
 	})
@@ -165,6 +162,42 @@ func TestKillAtAnyMoment(t *testing.T) {
 			t.Errorf("processes left behind: %v", left)
 		}
 	})
+}
+
+// TestDeathOfAPartEndsTheRestSoon kills etcd while activities are about to ask the
+// API server, which answers nothing without it.
+func TestDeathOfAPartEndsTheRestSoon(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	c := s.client()
+	data, err := os.ReadFile(filepath.Join(s.dir, "run", "etcd.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var etcd struct{ PID int }
+	if err := json.Unmarshal(data, &etcd); err != nil {
+		t.Fatal(err)
+	}
+	w := s.watchProxies()
+	for i := range 8 {
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("p%d", i)}, Spec: crawl.ProxySpec{Provider: "process"}}
+		if err := c.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, w, "workflows at work", func(p *crawl.Proxy) bool { return p.Status.Phase != "" })
+	if err := syscall.Kill(etcd.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	const soon = 10 * time.Second
+	select {
+	case <-s.ended:
+	case <-time.After(soon):
+		t.Fatalf("fairlead dev has not ended after %s\n%s", soon, s.out)
+	}
+	if out := s.out.String(); s.err == nil || !strings.Contains(out, "etcd ended unexpectedly (signal: killed)") || strings.Contains(out, `{"level"`) {
+		t.Errorf("it ended with %v and said\n%s", s.err, out)
+	}
 }
 
 func TestNamespaceWithProxiesIsDeleted(t *testing.T) {

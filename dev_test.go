@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/encoding/protojson"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,6 +53,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// How long the stack may take to come up, and to go down.
+const (
+	upTimeout   = 2 * time.Minute
+	downTimeout = time.Minute
+)
+
 // stack is `fairlead dev` with a state directory and ports of its own.
 type stack struct {
 	t     *testing.T
@@ -58,11 +67,35 @@ type stack struct {
 	http  string
 	ui    string
 	echo  string
-	out   *bytes.Buffer
+	out   *output
 	cmd   *exec.Cmd
 	// ended is closed when the program has ended, with err.
 	ended chan struct{}
 	err   error
+}
+
+// output is what the program said so far.
+type output struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	once  sync.Once
+	ready chan struct{} // closed when it said that it is ready
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.text.Write(p)
+	if bytes.Contains(o.text.Bytes(), []byte("Ctrl-C ends it.")) {
+		o.once.Do(func() { close(o.ready) })
+	}
+	return n, err
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 func newStack(t *testing.T) *stack {
@@ -87,85 +120,79 @@ func newStack(t *testing.T) *stack {
 // start runs the stack and waits until it says that it is ready.
 func (s *stack) start() {
 	s.t.Helper()
-	s.out = &bytes.Buffer{}
-	r, w, err := os.Pipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.out = &output{ready: make(chan struct{})}
 	s.cmd = exec.Command(program, s.flags...) // #nosec G204 -- the program under test
-	s.cmd.Stdout, s.cmd.Stderr = w, w
+	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
+	s.cmd.WaitDelay = time.Second // a child that lives on must not keep the pipe open
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		s.t.Fatal(err)
-	}
-	s.ended = make(chan struct{})
-	ready := make(chan struct{})
+	ended := make(chan struct{})
+	s.ended = ended
 	go func() {
-		var seen bool
-		buf := make([]byte, 4096)
-		for {
-			n, err := r.Read(buf)
-			_, _ = s.out.Write(buf[:n]) // it never fails
-			if !seen && strings.Contains(s.out.String(), "Ctrl-C ends it.") {
-				seen = true
-				close(ready)
-			}
-			if err != nil {
-				break
-			}
-		}
 		s.err = s.cmd.Wait()
-		close(s.ended)
+		close(ended)
 	}()
 	select {
-	case <-ready:
+	case <-s.out.ready:
 	case <-s.ended:
 		s.t.Fatalf("fairlead dev ended: %v\n%s", s.err, s.out)
-	case <-time.After(2 * time.Minute):
-		s.t.Fatal("fairlead dev is not ready after 2 minutes")
+	case <-time.After(upTimeout):
+		s.t.Fatalf("fairlead dev is not ready after %s\n%s", upTimeout, s.out)
 	}
 }
 
 func (s *stack) kill() {
 	s.t.Helper()
-	if err := s.cmd.Process.Kill(); err != nil {
+	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.t.Fatal(err)
 	}
 	<-s.ended
 }
 
-// stop ends the stack as Ctrl-C does, and returns what it said.
-func (s *stack) stop() string {
+// stop ends the stack as Ctrl-C does.
+func (s *stack) stop() {
 	s.t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		s.t.Fatal(err)
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.t.Error(err)
 	}
 	select {
 	case <-s.ended:
 		if s.err != nil {
 			s.t.Errorf("fairlead dev ended with %v\n%s", s.err, s.out)
 		}
-	case <-time.After(time.Minute):
-		s.t.Errorf("fairlead dev does not end\n%s", s.out)
+	case <-time.After(downTimeout):
+		s.t.Errorf("fairlead dev does not end within %s and is killed\n%s", downTimeout, s.out)
+		s.kill()
 	}
-	s.cmd = nil
-	return s.out.String()
+}
+
+// running says whether the program was started and has not ended.
+func (s *stack) running() bool {
+	if s.ended == nil {
+		return false
+	}
+	select {
+	case <-s.ended:
+		return false
+	default:
+		return true
+	}
 }
 
 // erase ends the stack and the proxies that it left running.
 func (s *stack) erase() {
-	if s.cmd != nil && s.cmd.ProcessState == nil {
-		_ = s.cmd.Process.Signal(syscall.SIGINT)
-		<-s.ended
+	if s.running() {
+		s.stop()
 	}
-	if err := endProxies(context.Background(), s.dir); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
+	defer cancel()
+	if err := endProxies(ctx, s.dir); err != nil {
 		s.t.Errorf("end the proxies: %v", err)
 	}
 }
 
-func (s *stack) client() client.Client {
+func (s *stack) client() client.WithWatch {
 	s.t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(s.dir, "kubeconfig"))
 	if err != nil {
@@ -177,11 +204,45 @@ func (s *stack) client() client.Client {
 			s.t.Fatal(err)
 		}
 	}
-	c, err := client.New(config, client.Options{Scheme: scheme})
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return c
+}
+
+// watchProxies follows the Proxies of namespace default; nothing that happens after
+// it returned is missed, however short.
+func (s *stack) watchProxies() watch.Interface {
+	s.t.Helper()
+	w, err := s.client().Watch(s.t.Context(), &crawl.ProxyList{}, client.InNamespace("default"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(w.Stop)
+	return w
+}
+
+// await returns at the moment at which a Proxy is as wanted.
+func await(t *testing.T, w watch.Interface, what string, wanted func(*crawl.Proxy) bool) {
+	t.Helper()
+	var last crawl.ProxyStatus
+	deadline := time.After(30 * time.Second)
+	for {
+		select {
+		case e, open := <-w.ResultChan():
+			p, ok := e.Object.(*crawl.Proxy)
+			if !open || !ok {
+				t.Fatalf("the watch ended with %v while waiting for %s; last seen: %+v", e.Object, what, last)
+			}
+			if wanted(p) {
+				return
+			}
+			last = p.Status
+		case <-deadline:
+			t.Fatalf("not within 30s: %s; last seen: %+v", what, last)
+		}
+	}
 }
 
 // kubectl runs kubectl as a person would.
