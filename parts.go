@@ -158,11 +158,7 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	providers, err := p.providers()
-	if err != nil {
-		return err
-	}
-	return starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}, providers)
+	return starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log})
 }
 
 func (p *parts) addWorker(context.Context) error {
@@ -178,9 +174,10 @@ func (p *parts) addWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
+	signaller := &starter.Signaller{Temporal: p.temporal, Log: p.log}
 	probes := worker.ProbeOptions{
 		Cache:      p.mgr.GetClient(),
-		Tell:       &starter.Signaller{Temporal: p.temporal, Log: p.log},
+		Tell:       signaller,
 		DefaultURL: p.defaultProbeURL,
 		Metrics:    vectors,
 		Log:        p.log,
@@ -190,6 +187,13 @@ func (p *parts) addWorker(context.Context) error {
 		return nil
 	})); err != nil {
 		return fmt.Errorf("add the prober: %w", err)
+	}
+	wake := worker.WakeOptions{Cache: p.mgr.GetClient(), Wake: signaller, Providers: providers, Log: p.log}
+	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error {
+		worker.WakeMoved(ctx, wake)
+		return nil
+	})); err != nil {
+		return fmt.Errorf("follow the providers file: %w", err)
 	}
 	return nil
 }

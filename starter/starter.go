@@ -31,13 +31,6 @@ const workers = 16
 // secretIndex finds the Proxies that refer to a Secret.
 const secretIndex = "spec.secrets"
 
-// Providers are those of the providers file.
-type Providers interface {
-	Names() []string
-	// Changed gets a value after the set of providers changed.
-	Changed() <-chan struct{}
-}
-
 // SecretMetadata is the type under which Secrets are cached: without their data.
 func SecretMetadata() *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{}
@@ -54,8 +47,8 @@ func CacheByObject() map[client.Object]cache.ByObject {
 }
 
 // Add puts the watch on mgr.
-func Add(ctx context.Context, mgr manager.Manager, signaller *Signaller, providers Providers) error {
-	w := &watch{reader: mgr.GetClient(), signaller: signaller, providers: providers, sent: map[string]sent{}, now: realNow}
+func Add(ctx context.Context, mgr manager.Manager, signaller *Signaller) error {
+	w := &watch{reader: mgr.GetClient(), signaller: signaller, sent: map[string]sent{}, now: realNow}
 	err := mgr.GetFieldIndexer().IndexField(ctx, &crawl.Proxy{}, secretIndex, func(o client.Object) []string {
 		p, ok := o.(*crawl.Proxy)
 		if !ok {
@@ -75,9 +68,6 @@ func Add(ctx context.Context, mgr manager.Manager, signaller *Signaller, provide
 	}
 	if err := c.Watch(source.TypedKind(mgr.GetCache(), SecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(w.ofSecret))); err != nil {
 		return fmt.Errorf("watch labelled Secrets: %w", err)
-	}
-	if err := mgr.Add(manager.RunnableFunc(w.followProviders)); err != nil {
-		return fmt.Errorf("follow the providers file: %w", err)
 	}
 	return nil
 }

@@ -30,15 +30,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 
-// file is a providers file.
-type file struct {
-	names   []string
-	changed chan struct{}
-}
-
-func (f *file) Names() []string          { return f.names }
-func (f *file) Changed() <-chan struct{} { return f.changed }
-
 // world is a cluster and a Temporal namespace without workers, so that signals
 // stay to be counted.
 type world struct {
@@ -46,12 +37,11 @@ type world struct {
 	client    client.Client
 	temporal  temporalclient.Client
 	namespace string
-	providers *file
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, providers: &file{names: []string{"process"}, changed: make(chan struct{})}}
+	w := &world{t: t}
 	var err error
 	if w.client, err = client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme(t)}); err != nil {
 		t.Fatal(err)
@@ -100,7 +90,7 @@ func (w *world) run() (stop func()) {
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	s := &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
-	if err := starter.Add(ctx, mgr, s, w.providers); err != nil {
+	if err := starter.Add(ctx, mgr, s); err != nil {
 		w.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
@@ -262,18 +252,6 @@ func TestStarter(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.eventually("workflow", 1, running)
-	})
-	t.Run("a Proxy whose provider comes into the file is woken", func(t *testing.T) {
-		p := w.create("early", func(p *crawl.Proxy) { p.Spec.Provider = "later" })
-		w.eventually("new object", 1, func() int { return w.signals(p) })
-		p.Status.Conditions = []metav1.Condition{{Type: crawl.ConditionProvisioned, Status: metav1.ConditionFalse, Reason: wire.ReasonUnavailable, LastTransitionTime: metav1.Now()}}
-		w.observe(p, nil)
-		w.providers.names = append(w.providers.names, "later")
-		// The cache may be behind the status: the file changes until it is not.
-		w.eventually("provider", 2, func() int {
-			w.providers.changed <- struct{}{}
-			return min(w.signals(p), 2)
-		})
 	})
 	stop()
 }

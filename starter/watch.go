@@ -27,7 +27,6 @@ func realNow() time.Time { return time.Now() }
 type watch struct {
 	reader    client.Reader
 	signaller *Signaller
-	providers Providers
 	now       func() time.Time
 
 	mu sync.Mutex
@@ -148,42 +147,4 @@ func (w *watch) ofSecret(ctx context.Context, s *metav1.PartialObjectMetadata) [
 		refs = append(refs, refOf(&list.Items[i]))
 	}
 	return refs
-}
-
-// followProviders wakes the Proxies whose provider came into or left the
-// providers file.
-func (w *watch) followProviders(ctx context.Context) error {
-	changed := w.providers.Changed()
-	for {
-		if err := w.wakeMoved(ctx); err != nil {
-			w.signaller.Log.Warn("the Proxies of changed providers are not all woken, trying again with the next change", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		}
-	}
-}
-
-func (w *watch) wakeMoved(ctx context.Context) error {
-	var list crawl.ProxyList
-	if err := w.reader.List(ctx, &list); err != nil {
-		return fmt.Errorf("list Proxies: %w", err)
-	}
-	names := w.providers.Names()
-	for i := range list.Items {
-		p := &list.Items[i]
-		c := p.Status.Condition(crawl.ConditionProvisioned)
-		if p.Spec.Mode != crawl.ModeManaged || c == nil {
-			continue
-		}
-		if missing := c.Reason == wire.ReasonUnavailable; missing != slices.Contains(names, p.Spec.Provider) {
-			continue
-		}
-		if err := w.signaller.Changed(ctx, refOf(p)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

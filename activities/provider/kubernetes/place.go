@@ -5,7 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,6 +15,9 @@ import (
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
+
+// identityTimeout keeps a cluster that does not answer from holding up a claim.
+const identityTimeout = 5 * time.Second
 
 // clusterMark is between the namespace and the cluster of a place.
 const clusterMark = "@"
@@ -24,8 +28,7 @@ type cluster struct {
 	client  client.Client
 	foreign bool
 
-	mu  sync.Mutex
-	uid string
+	uid atomic.Pointer[string]
 }
 
 // suffix ends every place of the cluster.
@@ -33,16 +36,18 @@ func (c *cluster) suffix(ctx context.Context) (string, error) {
 	if !c.foreign {
 		return "", nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.uid == "" {
-		var ns corev1.Namespace
-		if err := c.client.Get(ctx, client.ObjectKey{Name: "kube-system"}, &ns); err != nil {
-			return "", fmt.Errorf("ask the cluster of kubernetes.kubeconfig who it is: %w: %w", err, provider.ErrTransient)
-		}
-		c.uid = string(ns.UID)
+	if uid := c.uid.Load(); uid != nil {
+		return clusterMark + *uid, nil
 	}
-	return clusterMark + c.uid, nil
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	var ns corev1.Namespace
+	if err := c.client.Get(ctx, client.ObjectKey{Name: "kube-system"}, &ns); err != nil {
+		return "", fmt.Errorf("ask the cluster of kubernetes.kubeconfig who it is: %w: %w", err, provider.ErrTransient)
+	}
+	uid := string(ns.UID)
+	c.uid.Store(&uid)
+	return clusterMark + uid, nil
 }
 
 // Places has one place: the namespace, and the cluster unless it is the Proxies'.
