@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -40,16 +41,29 @@ func refuse(w http.ResponseWriter, r *http.Request, code int, word, message stri
 	answer(w, r, code, problem{Error: word, Message: message, RequestID: requestID(r.Context())})
 }
 
+func notFound(w http.ResponseWriter, r *http.Request) {
+	refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at "+r.URL.Path+": GET /openapi.yaml lists what there is")
+}
+
 // methodNotAllowed names the methods that are: chi's own answer does, but not in
-// JSON.
+// JSON. A method that chi does not know comes here whatever the path.
 func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
 	methods := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	return func(w http.ResponseWriter, r *http.Request) {
+		path := cmp.Or(r.URL.RawPath, r.URL.Path) // which chi routes by
 		var allowed []string
 		for _, m := range methods {
-			if routes.Match(chi.NewRouteContext(), m, r.URL.Path) {
-				allowed = append(allowed, m)
+			if !routes.Match(chi.NewRouteContext(), m, path) {
+				continue
 			}
+			allowed = append(allowed, m)
+			if m == http.MethodGet {
+				allowed = append(allowed, http.MethodHead)
+			}
+		}
+		if len(allowed) == 0 {
+			notFound(w, r)
+			return
 		}
 		allow := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", allow)

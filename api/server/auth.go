@@ -63,7 +63,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 			return
 		}
 		*who = found
-		if r.Method != http.MethodGet && !who.has(ScopeOperator) && !who.has(ScopeCrawler) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && !who.has(ScopeOperator) && !who.has(ScopeCrawler) {
 			refuse(w, r, http.StatusForbidden, "forbidden", "token "+who.name+" may only read: this takes one of scope crawler or operator")
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -81,10 +82,8 @@ func New(o Options) (http.Handler, error) {
 
 func (s *server) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(identify, s.logRequests, s.recoverPanics, limitBody)
-	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at "+r.URL.Path+": GET /openapi.yaml lists what there is")
-	})
+	r.Use(identify, s.logRequests, s.recoverPanics, limitBody, middleware.GetHead)
+	r.NotFound(notFound)
 	r.MethodNotAllowed(methodNotAllowed(r))
 
 	r.Get("/healthz", func(w http.ResponseWriter, r *http.Request) { answer(w, r, http.StatusOK, status{"ok"}) })
