@@ -7,10 +7,12 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-chi/chi/v5"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -30,15 +32,37 @@ func badRequest(word, format string, args ...any) *invalid {
 // decode reads the JSON body of r into v: strictly, since a misspelt field that is
 // ignored grants another lease than was asked for.
 func decode(r *http.Request, v any) error {
+	body, err := readBody(r)
+	if err != nil {
+		return err
+	}
+	return decodeAs(r.Header.Get("Content-Type"), body, v)
+}
+
+// decodeIfAny leaves v alone when there is no body. Only reading tells: one that
+// comes in chunks has no length.
+func decodeIfAny(r *http.Request, v any) error {
+	body, err := readBody(r)
+	if err != nil || len(body) == 0 {
+		return err
+	}
+	return decodeAs(r.Header.Get("Content-Type"), body, v)
+}
+
+func readBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", tooLarge.Limit)}
+		return nil, &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", tooLarge.Limit)}
 	case err != nil:
-		return badRequest("invalid_body", "the body broke off: send it again")
+		return nil, badRequest("invalid_body", "the body broke off: send it again")
 	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return body, nil
+}
+
+func decodeAs(contentType string, body []byte, v any) error {
+	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "application/json" {
 		return &invalid{http.StatusUnsupportedMediaType, "unsupported_media_type", "send JSON, with the header Content-Type: application/json"}
 	}
@@ -71,6 +95,19 @@ func fieldOr(field string) string {
 		return "the body"
 	}
 	return field
+}
+
+// pathPart is a parameter of the route as its client meant it: of a path with
+// unusual escapes, chi hands over the parts as they came.
+func pathPart(r *http.Request, name string) string {
+	raw := chi.URLParam(r, name)
+	if r.URL.RawPath == "" { // decoded already
+		return raw
+	}
+	if part, err := url.PathUnescape(raw); err == nil {
+		return part
+	}
+	return raw
 }
 
 const maxName = 253

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"example.com/fairlead/api/lease"
 )
 
@@ -77,7 +75,11 @@ func answerOf(l lease.Lease) leaseAnswer {
 }
 
 func (s *server) listLeases(w http.ResponseWriter, r *http.Request) {
-	if _, err := s.fleet.refresh(r.Context()); err != nil {
+	err := noParameters(r.URL.Query(), "GET /v1/leases")
+	if err == nil {
+		_, err = s.fleet.refresh(r.Context())
+	}
+	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
@@ -97,7 +99,7 @@ func (s *server) listLeases(w http.ResponseWriter, r *http.Request) {
 // release always answers 204: whoever releases a lease wants it to be over, and it
 // is. A lease of somebody else is not theirs to know of.
 func (s *server) release(w http.ResponseWriter, r *http.Request) {
-	id := chi.URLParam(r, "id")
+	id := pathPart(r, "id")
 	if l, err := s.Store.Lookup(id); err == nil && callerOf(r).changes(l.Client) {
 		s.Store.Release(id)
 	}
@@ -106,13 +108,9 @@ func (s *server) release(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) renew(w http.ResponseWriter, r *http.Request) {
 	var body renewRequest
-	if r.ContentLength != 0 {
-		if err := decode(r, &body); err != nil {
-			s.fail(w, r, err)
-			return
-		}
-	}
-	ttl, err := s.ttl(body.TTLSeconds, 0)
+	err := decodeIfAny(r, &body)
+	ttl, ttlErr := s.ttl(body.TTLSeconds, 0)
+	err = firstOf(err, ttlErr)
 	if err == nil {
 		err = s.own(r)
 	}
@@ -123,7 +121,7 @@ func (s *server) renew(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	l, healthy, err := s.Store.Renew(chi.URLParam(r, "id"), ttl)
+	l, healthy, err := s.Store.Renew(pathPart(r, "id"), ttl)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -143,7 +141,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 		err = s.own(r)
 	}
 	if err == nil {
-		err = s.Store.Report(chi.URLParam(r, "id"), body.Result, normal(body.Target))
+		err = s.Store.Report(pathPart(r, "id"), body.Result, normal(body.Target))
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -155,7 +153,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 // own says whether the lease is the caller's to change. One of somebody else looks
 // like one that does not exist.
 func (s *server) own(r *http.Request) error {
-	l, err := s.Store.Lookup(chi.URLParam(r, "id"))
+	l, err := s.Store.Lookup(pathPart(r, "id"))
 	if err == nil && !callerOf(r).changes(l.Client) {
 		return lease.ErrUnknown
 	}

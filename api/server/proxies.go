@@ -1,13 +1,7 @@
 package server
 
 import (
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
-
-	"github.com/go-chi/chi/v5"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
@@ -83,7 +77,7 @@ func (s *server) listProxies(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) getProxy(w http.ResponseWriter, r *http.Request) {
-	namespace, name := chi.URLParam(r, "namespace"), chi.URLParam(r, "name")
+	namespace, name := pathPart(r, "namespace"), pathPart(r, "name")
 	proxies, err := s.fleet.refresh(r.Context())
 	if err != nil {
 		s.fail(w, r, err)
@@ -96,44 +90,4 @@ func (s *server) getProxy(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	refuse(w, r, http.StatusNotFound, "unknown_proxy", "there is no proxy "+namespace+"/"+name+": GET /v1/proxies lists them")
-}
-
-// filter is the query of a list of proxies.
-type filter struct {
-	attributes map[string]string
-	healthy    *bool
-}
-
-func (f filter) matches(p *crawl.Proxy) bool {
-	for k, v := range f.attributes {
-		if have, ok := p.Spec.Attributes[k]; !ok || have != v {
-			return false
-		}
-	}
-	return f.healthy == nil || *f.healthy == p.Status.IsTrue(crawl.ConditionHealthy)
-}
-
-func parseFilter(query url.Values) (filter, error) {
-	f := filter{attributes: map[string]string{}}
-	for _, k := range slices.Sorted(maps.Keys(query)) {
-		values := query[k]
-		if len(values) > 1 {
-			return f, badRequest("invalid_query", "%s is given %d times", k, len(values))
-		}
-		attribute, isAttribute := strings.CutPrefix(k, "attr.")
-		switch {
-		case isAttribute && attribute == "":
-			return f, badRequest("invalid_query", "attr. lacks the name of an attribute, such as attr.region=eu")
-		case isAttribute:
-			f.attributes[attribute] = values[0]
-		case k == "healthy" && (values[0] == "true" || values[0] == "false"):
-			healthy := values[0] == "true"
-			f.healthy = &healthy
-		case k == "healthy":
-			return f, badRequest("invalid_query", "healthy must be true or false")
-		default:
-			return f, badRequest("invalid_query", "unknown parameter %q: use attr.<name>=<value> and healthy=true", k)
-		}
-	}
-	return f, nil
 }

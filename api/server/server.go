@@ -82,7 +82,7 @@ func New(o Options) (http.Handler, error) {
 
 func (s *server) routes() *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(identify, s.logRequests, s.recoverPanics, limitBody, middleware.GetHead)
+	r.Use(identify, s.logRequests, s.recoverPanics, checkQuery, limitBody, middleware.GetHead)
 	r.NotFound(notFound)
 	r.MethodNotAllowed(methodNotAllowed(r))
 
