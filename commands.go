@@ -60,17 +60,13 @@ func (c *connections) temporal(ctx context.Context) (temporalclient.Client, erro
 	return dialled, nil
 }
 
-// partCommand is the command of one part of an installation.
-func partCommand(use, short string, flags func(*pflag.FlagSet, *settings), add ...adder) *cobra.Command {
+// partCommand is the command of one part of an installation; it runs on s.
+func partCommand(s *settings, add adder) *cobra.Command {
 	var c connections
-	s := defaultSettings()
 	cmd := &cobra.Command{
-		Use:     use,
-		Short:   short,
-		Example: "  fairlead " + use + " --kubeconfig kubeconfig --temporal-address 127.0.0.1:7233",
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := runPart(cmd.Context(), c, s, add)
+			err := runPart(cmd.Context(), c, *s, add)
 			if cmd.Context().Err() != nil {
 				return nil // it was asked to end
 			}
@@ -78,11 +74,10 @@ func partCommand(use, short string, flags func(*pflag.FlagSet, *settings), add .
 		},
 	}
 	c.addFlags(cmd.Flags())
-	flags(cmd.Flags(), &s)
 	return cmd
 }
 
-func runPart(ctx context.Context, c connections, s settings, add []adder) error {
+func runPart(ctx context.Context, c connections, s settings, add adder) error {
 	var err error
 	if s.rest, err = c.rest(); err != nil {
 		return err
@@ -91,20 +86,48 @@ func runPart(ctx context.Context, c connections, s settings, add []adder) error 
 		return err
 	}
 	defer s.temporal.Close()
-	return run(ctx, s, add...)
+	return run(ctx, s, add)
 }
 
 func workerCommand() *cobra.Command {
-	return partCommand("worker", "Run workflows and activities, and probe the proxies", func(f *pflag.FlagSet, s *settings) { s.addProviderFlags(f) }, (*parts).addWorker)
+	s := defaultSettings()
+	cmd := partCommand(&s, (*parts).addWorker)
+	cmd.Use, cmd.Short = "worker", "Run workflows and activities, and probe the proxies"
+	cmd.Long = `Runs the workflows of the Proxies and what they do: it creates, looks at and
+deletes instances with the providers of the providers file, writes the status of
+the objects, and probes every proxy through itself.`
+	cmd.Example = `  fairlead worker --providers providers.yaml --temporal-address temporal:7233
+  fairlead worker --kubeconfig ~/.kube/config --default-probe-url https://example.com/
+  fairlead worker --metrics-address :9102 --health-address :9103`
+	s.addProviderFlags(cmd.Flags())
+	s.manager.addServingFlags(cmd.Flags())
+	return cmd
 }
 
 func starterCommand() *cobra.Command {
-	return partCommand("starter", "Watch objects and wake their workflows", func(f *pflag.FlagSet, s *settings) {
-		s.addProviderFlags(f)
-		f.BoolVar(&s.leaderElect, "leader-elect", false, "of several starters, only one watches at a time")
-	}, (*parts).addStarter)
+	s := defaultSettings()
+	cmd := partCommand(&s, (*parts).addStarter)
+	cmd.Use, cmd.Short = "starter", "Watch objects and wake their workflows"
+	cmd.Long = `Watches Proxies and the Secrets that they refer to, and wakes the workflow of each
+object that changed. It writes nothing to Kubernetes but, with --leader-elect, a
+Lease.`
+	cmd.Example = `  fairlead starter --temporal-address temporal:7233
+  fairlead starter --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
+  fairlead starter --leader-elect --leader-election-namespace fairlead-system
+  fairlead starter --metrics-address :9102 --health-address :9103`
+	s.manager.addServingFlags(cmd.Flags())
+	s.manager.addElectionFlags(cmd.Flags())
+	return cmd
 }
 
 func apiCommand() *cobra.Command {
-	return partCommand("api", "Serve leases over HTTP", func(f *pflag.FlagSet, s *settings) { s.addAPIFlags(f) }, (*parts).addAPI)
+	s := defaultSettings()
+	cmd := partCommand(&s, (*parts).addAPI)
+	cmd.Use, cmd.Short = "api", "Serve leases over HTTP"
+	cmd.Long = `Lends the proxies to crawlers over HTTP. /metrics, /healthz, /readyz and
+/openapi.yaml are served at the same address.`
+	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
+  fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233`
+	s.addAPIFlags(cmd.Flags())
+	return cmd
 }

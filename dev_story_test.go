@@ -48,6 +48,14 @@ func TestTour(t *testing.T) {
 	if code := s.call(http.MethodDelete, "/v1/leases/"+granted.LeaseID, "", nil); code != http.StatusNoContent {
 		t.Errorf("release answered %d", code)
 	}
+	t.Run("one place has the metrics of all parts", func(t *testing.T) {
+		_, data := s.ask(http.MethodGet, "/metrics", "")
+		for _, name := range []string{"controller_runtime_reconcile_total", "healthcheck_duration_seconds", "lease_requests_total"} {
+			if !strings.Contains(string(data), "\n"+name) {
+				t.Errorf("/metrics lacks %s:\n%s", name, data)
+			}
+		}
+	})
 	t.Run("the history reads as a story in the Temporal UI", func(t *testing.T) { s.readHistory(t) })
 	t.Run("a second start says what runs", func(t *testing.T) {
 		out, err := exec.Command(program, s.flags...).CombinedOutput() // #nosec G204 -- the program under test

@@ -25,9 +25,7 @@ import (
 	temporalclient "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/encoding/protojson"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -198,17 +196,7 @@ func (s *stack) client() client.WithWatch {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return c
+	return clientOf(s.t, config)
 }
 
 // watchProxies follows the Proxies of namespace default; nothing that happens after
@@ -263,6 +251,18 @@ func (s *stack) kubectl(args ...string) string {
 // call asks the HTTP API as the operator, and decodes the answer into v.
 func (s *stack) call(method, path, body string, v any) int {
 	s.t.Helper()
+	code, data := s.ask(method, path, body)
+	if v != nil {
+		if err := json.Unmarshal(data, v); err != nil {
+			s.t.Fatalf("%s %s answered %d %s: %v", method, path, code, data, err)
+		}
+	}
+	return code
+}
+
+// ask asks the HTTP API as the operator.
+func (s *stack) ask(method, path, body string) (code int, answer []byte) {
+	s.t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.dir, "operator.token"))
 	if err != nil {
 		s.t.Fatal(err)
@@ -282,12 +282,7 @@ func (s *stack) call(method, path, body string, v any) int {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if v != nil {
-		if err := json.Unmarshal(data, v); err != nil {
-			s.t.Fatalf("%s %s answered %d %s: %v", method, path, resp.StatusCode, data, err)
-		}
-	}
-	return resp.StatusCode
+	return resp.StatusCode, data
 }
 
 // through fetches target through the proxy.

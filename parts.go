@@ -9,16 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/probe"
@@ -38,9 +33,9 @@ type settings struct {
 
 	providersFile   string
 	defaultProbeURL string
-	leaderElect     bool
 
-	api apiSettings
+	manager managerSettings
+	api     apiSettings
 }
 
 func defaultSettings() settings {
@@ -75,14 +70,17 @@ func run(ctx context.Context, s settings, add ...adder) error {
 	if err != nil {
 		return err
 	}
-	p := &parts{settings: s, metrics: prometheus.NewRegistry()}
+	p := &parts{settings: s}
+	if p.metrics, err = processMetrics(); err != nil {
+		return err
+	}
 	if p.live, err = client.New(s.rest, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("set up the client of the Kubernetes API: %w", err)
 	}
 	if p.clusterID, err = awaitCluster(ctx, s, p.live); err != nil {
 		return err
 	}
-	if p.mgr, err = newManager(s, scheme); err != nil {
+	if p.mgr, err = newManager(ctx, s, scheme, p.live); err != nil {
 		return err
 	}
 	for _, a := range add {
@@ -105,25 +103,6 @@ func newScheme() (*runtime.Scheme, error) {
 		}
 	}
 	return scheme, nil
-}
-
-// newManager makes a manager whose cache has no Secrets but labelled ones.
-func newManager(s settings, scheme *runtime.Scheme) (manager.Manager, error) {
-	byObject := starter.CacheByObject()
-	byObject[&corev1.Secret{}] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{crawl.LabelCloudInit: "true"})}
-	grace := 30 * time.Second
-	mgr, err := ctrl.NewManager(s.rest, manager.Options{
-		Scheme:                  scheme,
-		Cache:                   cache.Options{ByObject: byObject},
-		Metrics:                 server.Options{BindAddress: "0"}, // the api serves them
-		LeaderElection:          s.leaderElect,
-		LeaderElectionID:        "fairlead-starter",
-		GracefulShutdownTimeout: &grace,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("set up the manager: %w", err)
-	}
-	return mgr, nil
 }
 
 const (
@@ -162,6 +141,9 @@ func (p *parts) addStarter(ctx context.Context) error {
 }
 
 func (p *parts) addWorker(context.Context) error {
+	if err := p.mgr.AddReadyzCheck("temporal", temporalAnswers(p.temporal)); err != nil {
+		return fmt.Errorf("add the check of Temporal: %w", err)
+	}
 	providers, err := p.providers()
 	if err != nil {
 		return err

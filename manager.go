@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	temporalclient "go.temporal.io/sdk/client"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/starter"
+)
+
+// managerSettings are those of what the parts of a process run on.
+type managerSettings struct {
+	// Addresses to serve metrics and health on; empty for not at all.
+	metricsAddress, healthAddress string
+
+	leaderElect       bool
+	electionNamespace string
+}
+
+// addServingFlags are for the parts that have no HTTP API.
+func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.metricsAddress, "metrics-address", "", "`host:port` to serve Prometheus metrics on at /metrics, such as :9102 (default: not served)")
+	f.StringVar(&s.healthAddress, "health-address", "", "`host:port` to serve /healthz and /readyz on, such as :9103 (default: not served)")
+}
+
+const flagElectionNamespace = "leader-election-namespace"
+
+func (s *managerSettings) addElectionFlags(f *pflag.FlagSet) {
+	f.BoolVar(&s.leaderElect, "leader-elect", false, "of several starters, only one watches at a time")
+	f.StringVar(&s.electionNamespace, flagElectionNamespace, "", "`namespace` in which they agree on it (default: that of the pod, else default)")
+}
+
+// newManager makes a manager whose cache has no Secrets but labelled ones.
+func newManager(ctx context.Context, s settings, scheme *runtime.Scheme, live client.Reader) (manager.Manager, error) {
+	byObject := starter.CacheByObject()
+	byObject[&corev1.Secret{}] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{crawl.LabelCloudInit: "true"})}
+	grace := 30 * time.Second
+	o := manager.Options{
+		Scheme:                  scheme,
+		Cache:                   cache.Options{ByObject: byObject},
+		Metrics:                 server.Options{BindAddress: cmp.Or(s.manager.metricsAddress, "0")},
+		HealthProbeBindAddress:  s.manager.healthAddress,
+		LeaderElection:          s.manager.leaderElect,
+		LeaderElectionID:        "fairlead-starter",
+		GracefulShutdownTimeout: &grace,
+	}
+	if s.manager.leaderElect {
+		var err error
+		if o.LeaderElectionNamespace, err = findElectionNamespace(ctx, s.manager.electionNamespace, podNamespaceFile, live); err != nil {
+			return nil, err
+		}
+	}
+	mgr, err := ctrl.NewManager(s.rest, o)
+	if err != nil {
+		return nil, fmt.Errorf("set up the manager: %w", err)
+	}
+	return mgr, addHealth(mgr)
+}
+
+// podNamespaceFile is there in every pod that has a service account.
+const podNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// findElectionNamespace makes sure that there is one: an election in a namespace
+// that does not exist is tried for ever.
+func findElectionNamespace(ctx context.Context, given, podFile string, live client.Reader) (string, error) {
+	name := given
+	if name == "" {
+		data, err := os.ReadFile(podFile) // #nosec G304 -- the file that Kubernetes mounts
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // not in a pod
+			name = corev1.NamespaceDefault
+		case err != nil:
+			return "", fmt.Errorf("find the namespace of this pod, or name one with --%s: %w", flagElectionNamespace, err)
+		default:
+			name = strings.TrimSpace(string(data))
+		}
+	}
+	if err := live.Get(ctx, types.NamespacedName{Name: name}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("elect a leader: there is no namespace %q: make it, or name another one with --%s", name, flagElectionNamespace)
+	} // whoever may not read namespaces may still elect in them
+	return name, nil
+}
+
+// readyTimeout is less than that of a kubelet that asks.
+const readyTimeout = 900 * time.Millisecond
+
+func addHealth(mgr manager.Manager) error {
+	return errors.Join(
+		mgr.AddHealthzCheck("process", healthz.Ping),
+		mgr.AddReadyzCheck("cache", func(r *http.Request) error {
+			ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+			defer cancel()
+			if _, err := mgr.GetCache().GetInformer(ctx, &crawl.Proxy{}); err != nil {
+				return fmt.Errorf("fill the cache of the objects: %w", err)
+			}
+			if !mgr.GetCache().WaitForCacheSync(ctx) {
+				return errors.New("the cache of the objects is not filled yet")
+			}
+			return nil
+		}),
+	)
+}
+
+// temporalAnswers is a check of readiness.
+func temporalAnswers(c temporalclient.Client) healthz.Checker {
+	return func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		if _, err := c.CheckHealth(ctx, &temporalclient.CheckHealthRequest{}); err != nil {
+			return fmt.Errorf("ask Temporal for its health: %w", err)
+		}
+		return nil
+	}
+}
+
+// processMetrics is the registry that controller-runtime fills too: a process has
+// one set of metrics, wherever it is served.
+func processMetrics() (*prometheus.Registry, error) {
+	r, ok := metrics.Registry.(*prometheus.Registry)
+	if !ok {
+		return nil, fmt.Errorf("the metrics of controller-runtime are a %T, not a registry", metrics.Registry)
+	}
+	return r, nil
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/deploy/local/ports"
+)
+
+func TestElectionNamespace(t *testing.T) {
+	live := clientOf(t, localtest.ControlPlane(t))
+	pod := filepath.Join(t.TempDir(), "namespace")
+	if err := os.WriteFile(pod, []byte("kube-public\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const missing = `there is no namespace "nowhere": make it, or name another one with --leader-election-namespace`
+	tests := []struct{ name, given, podFile, want, err string }{
+		{name: "the given one", given: "kube-system", podFile: pod, want: "kube-system"},
+		{name: "that of the pod", podFile: pod, want: "kube-public"},
+		{name: "default outside of pods", podFile: pod + ".none", want: "default"},
+		{name: "one that does not exist", given: "nowhere", podFile: pod, err: missing},
+		{name: "an unreadable file", podFile: filepath.Dir(pod), err: "--leader-election-namespace"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := findElectionNamespace(t.Context(), tt.given, tt.podFile, live)
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("got %q, %v, want %q, %q", got, err, tt.want, tt.err)
+			}
+		})
+	}
+}
+
+func TestStarterTellsHealthAndMetrics(t *testing.T) {
+	config := localtest.ControlPlane(t)
+	address, namespace := localtest.Temporal(t)
+	p := startPart(t, "starter", config, address, namespace, "--leader-elect")
+	p.becomes(t, "/readyz", http.StatusOK)
+	p.becomes(t, "/healthz", http.StatusOK)
+	p.measures(t, "go_goroutines", `leader_election_master_status{name="fairlead-starter"} 1`, "controller_runtime_max_concurrent_reconciles")
+	lease := types.NamespacedName{Namespace: "default", Name: "fairlead-starter"}
+	if err := clientOf(t, config).Get(t.Context(), lease, &coordinationv1.Lease{}); err != nil {
+		t.Errorf("the election left nothing in the default namespace: %v", err)
+	}
+}
+
+func TestWorkerIsReadyWhileTemporalAnswers(t *testing.T) {
+	config := localtest.ControlPlane(t)
+	address, namespace := localtest.Temporal(t)
+	way := newRelay(t, address)
+	providers := filepath.Join(t.TempDir(), "providers.yaml")
+	if err := writeDefaultProviders(providers, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	p := startPart(t, "worker", config, way.Addr().String(), namespace, "--providers", providers)
+	p.becomes(t, "/readyz", http.StatusOK)
+	p.measures(t, "rest_client_requests_total", "go_goroutines")
+	way.cut()
+	p.becomes(t, "/readyz", http.StatusInternalServerError)
+	p.becomes(t, "/healthz", http.StatusOK)
+}
+
+// part is one part of an installation, in a process of its own.
+type part struct{ metrics, health string }
+
+func startPart(t *testing.T, name string, config *rest.Config, temporal, namespace string, args ...string) part {
+	t.Helper()
+	free, err := ports.Reserve(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(free.Release)
+	p := part{fmt.Sprintf("127.0.0.1:%d", free.Ports[0]), fmt.Sprintf("127.0.0.1:%d", free.Ports[1])}
+	args = append([]string{
+		name, "--kubeconfig", kubeconfigOf(t, config), "--temporal-address", temporal, "--temporal-namespace", namespace,
+		"--metrics-address", p.metrics, "--health-address", p.health,
+	}, args...)
+	out := &output{ready: make(chan struct{})}
+	cmd := exec.Command(program, args...) // #nosec G204 -- the program under test
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		kill := time.AfterFunc(downTimeout, func() { _ = cmd.Process.Kill() })
+		defer kill.Stop()
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		if err := cmd.Wait(); err != nil || t.Failed() {
+			t.Errorf("fairlead %s ended with %v\n%s", name, err, out)
+		}
+	})
+	return p
+}
+
+func (p part) becomes(t *testing.T, path string, want int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s answers %d", path, want), time.Minute, func() (bool, string) {
+		code, body := get("http://" + p.health + path)
+		return code == want, fmt.Sprint(code, " ", body)
+	})
+}
+
+func (p part) measures(t *testing.T, series ...string) {
+	t.Helper()
+	for _, name := range series {
+		eventually(t, "/metrics has "+name, 30*time.Second, func() (bool, string) {
+			_, body := get("http://" + p.metrics + "/metrics")
+			return strings.Contains(body, "\n"+name), body
+		})
+	}
+}
+
+// get gives the answer to a request, or why there is none.
+func get(url string) (code int, body string) {
+	resp, err := http.Get(url) // #nosec G107 -- on loopback
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return resp.StatusCode, err.Error()
+	}
+	return resp.StatusCode, string(data)
+}
+
+// relay is a way to another address that can be cut.
+type relay struct {
+	net.Listener
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func newRelay(t *testing.T, target string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Listener: l}
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			to, err := net.Dial("tcp", target)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			r.mu.Lock()
+			r.conns = append(r.conns, from, to)
+			r.mu.Unlock()
+			passing.Go(func() { _, _ = io.Copy(to, from) }) // until one of them is closed
+			passing.Go(func() { _, _ = io.Copy(from, to) })
+		}
+	})
+	t.Cleanup(func() { r.cut(); passing.Wait() })
+	return r
+}
+
+func (r *relay) cut() {
+	_ = r.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.conns {
+		_ = c.Close()
+	}
+}
+
+func clientOf(t *testing.T, config *rest.Config) client.WithWatch {
+	t.Helper()
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// kubeconfigOf writes a file that says what config says.
+func kubeconfigOf(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	tls := config.TLSClientConfig
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: tls.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"a": {ClientCertificateData: tls.CertData, ClientKeyData: tls.KeyData}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "a"}},
+		CurrentContext: "x",
+	}, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
