@@ -35,8 +35,8 @@ func rootCommand() *cobra.Command {
 		Short: "Keeps egress proxies running, and lends them",
 		Long: `Fairlead keeps every Proxy object of a Kubernetes cluster true: it creates,
 probes, replaces and deletes the instances, and lends them to crawlers over HTTP.`,
-		Example: `  fairlead dev                                     everything on this machine
-  fairlead worker --temporal-address temporal:7233 one part of an installation`,
+		Example: `  fairlead dev                                      everything on this machine
+  fairlead worker --temporal-address temporal:7233  one part of an installation`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
