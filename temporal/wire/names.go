@@ -13,8 +13,15 @@ const providerQueuePrefix = "fairlead-provider-"
 // ProviderQueue is the task queue of the activities of one provider.
 func ProviderQueue(provider string) string { return providerQueuePrefix + provider }
 
-// WorkflowProxy is the workflow type of a Proxy.
-const WorkflowProxy = "Proxy"
+// Workflow types.
+const (
+	// WorkflowProxy keeps one Proxy.
+	WorkflowProxy = "Proxy"
+	// WorkflowSweep looks at one provider once.
+	WorkflowSweep = "Sweep"
+	// WorkflowObjectSweep looks once for objects without a workflow.
+	WorkflowObjectSweep = "ObjectSweep"
+)
 
 // ProxyID is the workflow id of a Proxy.
 func ProxyID(ref ProxyRef) string {
@@ -29,6 +36,9 @@ const (
 	SignalLease    = "lease"
 )
 
+// UpdateReplace asks a Proxy workflow for a new instance.
+const UpdateReplace = "replace"
+
 // Activities, as the Temporal UI lists them.
 const (
 	ActivityClaim   = "ClaimProxy"
@@ -40,6 +50,13 @@ const (
 	ActivityDelete   = "DeleteInstance"
 	ActivitySettle   = "AwaitInstance"
 	ActivityVanished = "AwaitInstanceGone"
+
+	ActivityReplace = "AskForReplacement"
+	ActivityDrained = "AwaitDrained"
+
+	ActivitySweep        = "SweepProvider"
+	ActivityDeleteOrphan = "DeleteOrphan"
+	ActivitySweepObjects = "SweepObjects"
 )
 
 // MemoTitle is the memo key of a workflow's title.
