@@ -1,0 +1,15 @@
+package wire
+
+// DrainInput is the input of ActivityDrained.
+type DrainInput struct {
+	Proxy ProxyRef `json:"proxy"`
+	// Incarnation of the instance whose leases are waited for.
+	Incarnation int64 `json:"incarnation"`
+}
+
+// ReplaceInput is the input of ActivityReplace.
+type ReplaceInput struct {
+	Proxy ProxyRef `json:"proxy"`
+	// Value of the replace annotation.
+	Value string `json:"value"`
+}
