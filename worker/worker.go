@@ -116,6 +116,7 @@ func (q *queues) reconcile() {
 		register(w, wire.ActivitySettle, acts.Settle)
 		register(w, wire.ActivityDelete, acts.Delete)
 		register(w, wire.ActivityVanished, acts.Vanish)
+		register(w, wire.ActivityDisown, acts.Disown)
 		if err := w.Start(); err != nil {
 			q.options.Log.Error("the worker of a provider does not start; its proxies wait", "provider", name, "error", err)
 			continue

@@ -112,6 +112,14 @@ func (a *Activities) Delete(ctx context.Context, in wire.InstanceInput) (wire.In
 	return wire.Instance{Attempt: attempt(ctx)}, nil
 }
 
+// Disown takes our marks off the instance, where that can be done.
+func (a *Activities) Disown(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	if err := a.Provider.Disown(ctx, id(in.Entry)); err != nil {
+		return wire.Instance{}, lasting(fmt.Errorf("abandon instance %s: %w", in.Entry.Name, err))
+	}
+	return wire.Instance{Attempt: attempt(ctx)}, nil
+}
+
 // lasting keeps a permanent failure from ending the retries of a call that has to
 // succeed some day: only Create may fail for good.
 func lasting(err error) error {

@@ -73,6 +73,7 @@ func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
 // desire fills in what the proxy should be, or the problem that keeps it from
 // being known.
 func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Claim) error {
+	claim.DrainTimeout = p.DrainTimeout()
 	if p.Spec.Mode == crawl.ModeExternal {
 		claim.External = true
 		claim.Endpoint = &wire.Endpoint{Host: p.Spec.Endpoint.Host, Port: p.Spec.Endpoint.Port}

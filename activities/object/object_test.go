@@ -187,8 +187,9 @@ func TestPublish(t *testing.T) {
 	status := func(sequence int64, phase string) wire.ProxyStatus {
 		return wire.ProxyStatus{
 			Sequence: sequence, Phase: phase, Host: "127.64.0.1", Port: 3128,
-			Ledger:     []wire.Entry{{Provider: "known", Place: "zone-a", Name: "proxy-x", Incarnation: 1, AttemptUntil: since}},
-			Conditions: []wire.Condition{{Type: wire.ConditionReady, Status: wire.True, Reason: "Ready", Since: since}},
+			Recreations: []time.Time{since},
+			Ledger:      []wire.Entry{{Provider: "known", Place: "zone-a", Name: "proxy-x", Incarnation: 1, AttemptUntil: since}},
+			Conditions:  []wire.Condition{{Type: wire.ConditionReady, Status: wire.True, Reason: "Ready", Since: since}},
 		}
 	}
 	ref := create(t, a, managed(ns, "published"))

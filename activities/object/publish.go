@@ -58,6 +58,9 @@ func toStatus(w wire.ProxyStatus) crawl.ProxyStatus {
 		LastHealthCheckTime: toTime(w.ProbedAt),
 		ExitIP:              w.ExitIP,
 	}
+	for _, t := range w.Recreations {
+		s.Recreations = append(s.Recreations, metav1.NewTime(t))
+	}
 	for _, e := range w.Ledger {
 		s.Instances = append(s.Instances, crawl.InstanceRecord{
 			Provider: e.Provider, Place: e.Place, Name: e.Name, Incarnation: e.Incarnation,
@@ -87,6 +90,9 @@ func fromStatus(s *crawl.ProxyStatus) wire.ProxyStatus {
 		LatencyMillis:      s.LatencyMillis,
 		ProbedAt:           fromTime(s.LastHealthCheckTime),
 		ExitIP:             s.ExitIP,
+	}
+	for _, t := range s.Recreations {
+		w.Recreations = append(w.Recreations, t.UTC())
 	}
 	for _, r := range s.Instances {
 		w.Ledger = append(w.Ledger, wire.Entry{

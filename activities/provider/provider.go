@@ -32,6 +32,9 @@ type Provider interface {
 	// Delete starts the deletion of an instance and may return before it is gone:
 	// Get tells. An instance that is not there is a success.
 	Delete(ctx context.Context, id ID) error
+	// Disown takes our marks off an instance, so that nothing of ours finds it again,
+	// and leaves it running. An instance that is not there is a success.
+	Disown(ctx context.Context, id ID) error
 	// List returns every instance of this cluster, whoever's object it belongs to.
 	List(ctx context.Context) (Listing, error)
 	// Check says, for each target of the backend, whether it can be reached right

@@ -53,6 +53,7 @@ const (
 
 	ActivityReplace = "AskForReplacement"
 	ActivityDrained = "AwaitDrained"
+	ActivityDisown  = "DisownInstance"
 
 	ActivitySweep        = "SweepProvider"
 	ActivityDeleteOrphan = "DeleteOrphan"

@@ -38,6 +38,8 @@ type Claim struct {
 	// InstanceName is the name of every instance of this Proxy.
 	InstanceName string `json:"instanceName,omitempty"`
 	Hash         string `json:"hash,omitempty"`
+	// DrainTimeout is how long a replacement waits for the last lease.
+	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
 	// Problem keeps the desired state from being acted on until something changes.
 	Problem *Problem `json:"problem,omitempty"`
 
@@ -89,6 +91,8 @@ type ProxyStatus struct {
 	LatencyMillis      int64       `json:"latencyMillis,omitempty"`
 	ProbedAt           time.Time   `json:"probedAt,omitzero"`
 	ExitIP             string      `json:"exitIP,omitempty"`
+	// Recreations are the last times at which the instance was lost by itself.
+	Recreations []time.Time `json:"recreations,omitempty"`
 	Conditions         []Condition `json:"conditions,omitempty"`
 }
 

@@ -33,6 +33,8 @@ const (
 	ReasonCreated      = "Created"
 	ReasonReplacing    = "Replacing"
 	ReasonDeleting     = "Deleting"
+	ReasonDraining     = "Draining"
+	ReasonBudget       = "CreationBudget"
 	ReasonQuota        = "QuotaExceeded"
 	ReasonPermanent    = "PermanentError"
 	ReasonCloudInit    = "CloudInitError"
@@ -63,6 +65,7 @@ var verdicts = []struct{ verdict, reason string }{
 
 // Annotations that a message names as the remedy; the API type defines the same.
 const (
-	AnnotationPaused  = "crawl.example.com/paused"
-	AnnotationReplace = "crawl.example.com/replace"
+	AnnotationPaused      = "crawl.example.com/paused"
+	AnnotationReplace     = "crawl.example.com/replace"
+	AnnotationSkipCleanup = "crawl.example.com/skip-cleanup"
 )

@@ -28,6 +28,7 @@ var stepActivities = map[StepKind]string{
 	Settle: wire.ActivitySettle,
 	Delete: wire.ActivityDelete,
 	Vanish: wire.ActivityVanished,
+	Disown: wire.ActivityDisown,
 }
 
 // call runs a step on the provider and takes in what came of it.
@@ -39,7 +40,7 @@ func (r *run) call(ctx workflow.Context, s Step) error {
 	}
 	// A Create or Delete that was sent may do its work whether or not we wait for
 	// it, so it is waited for; only the rests between quiet attempts can be cut.
-	if s.Kind == Settle || s.Kind == Vanish || s.Quiet {
+	if s.Kind == Settle || s.Kind == Vanish || s.Quiet && s.Kind != Disown {
 		ctx, cancel := workflow.WithCancel(ctx)
 		future := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in)
 		r.race(ctx, future, cancel)
@@ -95,10 +96,12 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 		rec.Deleting = true
 	case Vanish:
 		if seen.State == wire.StateGone {
-			r.state.drop(s.Entry)
+			r.state.drop(s.Entry, workflow.Now(ctx))
 		} else {
 			rec.Deleting = false // it is still there, or came up late: delete it again
 		}
+	case Disown:
+		rec.Disowned = true
 	}
 	return nil
 }
@@ -113,6 +116,10 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 	}
 	if failureType(err) == wire.FailureSuperseded {
 		r.dirty = true
+		return nil
+	}
+	if s.Kind == Disown { // it was to be done where it can be done
+		r.state.find(s.Entry).Disowned = true
 		return nil
 	}
 	t := trouble(s, err)

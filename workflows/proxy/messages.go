@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"example.com/fairlead/temporal/wire"
@@ -80,4 +83,31 @@ func (r *run) hear(h wire.Health) {
 func (r *run) look() {
 	r.state.Look = true
 	r.dirty = true
+}
+
+// maxReplaceValue bounds the value of the replace annotation, in bytes.
+const maxReplaceValue = 256
+
+// handleReplace serves the update that asks for a new instance. It is written on
+// the object first, so that it survives this workflow; the change of the object then
+// wakes the loop.
+func (r *run) handleReplace(ctx workflow.Context) error {
+	handle := func(ctx workflow.Context, value string) (string, error) {
+		if value == "" {
+			value = "update/" + workflow.GetCurrentUpdateInfo(ctx).ID
+		}
+		in := wire.ReplaceInput{Proxy: r.proxy, Value: value}
+		err := workflow.ExecuteActivity(withReplaceOptions(ctx), wire.ActivityReplace, in).Get(ctx, nil)
+		return value, err
+	}
+	validate := func(value string) error {
+		if len(value) > maxReplaceValue {
+			return temporal.NewApplicationError(fmt.Sprintf("the value has %d bytes, at most %d are allowed", len(value), maxReplaceValue), wire.FailurePermanent)
+		}
+		return nil
+	}
+	return workflow.SetUpdateHandlerWithOptions(ctx, wire.UpdateReplace, handle, workflow.UpdateHandlerOptions{
+		Validator:   validate,
+		Description: "Asks for a new instance: writes the argument, or a value of its own for an empty one, into the annotation " + wire.AnnotationReplace,
+	})
 }

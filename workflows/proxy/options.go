@@ -19,6 +19,26 @@ func withObjectOptions(ctx workflow.Context, summary string) workflow.Context {
 	})
 }
 
+// withReplaceOptions are the options of the write that an update waits for.
+func withReplaceOptions(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    15 * time.Second,
+		ScheduleToCloseTimeout: time.Minute,
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 5 * time.Second},
+		Summary:                "ask for a new instance on the object",
+	})
+}
+
+// withDrainOptions are the options of the wait for the last lease.
+func withDrainOptions(ctx workflow.Context, rest time.Duration) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    15 * time.Second,
+		ScheduleToCloseTimeout: max(rest, time.Second),
+		RetryPolicy:            quietRetry(),
+		Summary:                "wait for the last lease",
+	})
+}
+
 // withCallOptions are the options of a step on the provider. A first call comes
 // back within minutes, so that the reason can be told; a quiet one waits.
 func withCallOptions(ctx workflow.Context, s Step) workflow.Context {
@@ -39,7 +59,10 @@ func withCallOptions(ctx workflow.Context, s Step) workflow.Context {
 		o.ScheduleToCloseTimeout = quietWindow
 		o.RetryPolicy = quietRetry()
 	}
-	if s.Quiet {
+	if s.Kind == Disown { // where that can be done at once
+		o.ScheduleToStartTimeout = 10 * time.Second
+		o.ScheduleToCloseTimeout = 30 * time.Second
+	} else if s.Quiet {
 		o.ScheduleToStartTimeout = 0
 		o.ScheduleToCloseTimeout = quietWindow
 		o.RetryPolicy = quietRetry()
@@ -58,4 +81,6 @@ var stepVerbs = map[StepKind]string{
 	Settle: "wait for",
 	Delete: "delete",
 	Vanish: "wait until gone:",
+	Drain:  "wait for the last lease of",
+	Disown: "abandon",
 }

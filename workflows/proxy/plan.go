@@ -7,45 +7,6 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
-// StepKind is what to do next.
-type StepKind string
-
-// The steps.
-const (
-	// Park: nothing, until a signal comes.
-	Park StepKind = "Park"
-	// Enter a new or renewed entry into the ledger, in memory.
-	Enter StepKind = "Enter"
-	// Publish the status.
-	Publish StepKind = "Publish"
-	// Create the instance of Record, whose entry is published.
-	Create StepKind = "Create"
-	// Get looks at the instance once.
-	Get StepKind = "Get"
-	// Settle waits until the instance is up, or down, or gone.
-	Settle StepKind = "Settle"
-	// Delete asks the provider to delete the instance.
-	Delete StepKind = "Delete"
-	// Vanish waits until the provider confirms that the instance is gone.
-	Vanish StepKind = "Vanish"
-	// Release takes the finalizer off the object.
-	Release StepKind = "Release"
-	// End the workflow: there is nothing left to keep.
-	End StepKind = "End"
-)
-
-// Step is the next thing to do.
-type Step struct {
-	Kind StepKind
-	// Entry that Enter, Create, Get, Settle, Delete and Vanish are about.
-	Entry wire.Entry
-	// Quiet steps were refused before: they wait out the trouble in one activity
-	// that a signal may pre-empt.
-	Quiet bool
-	// Status to publish.
-	Status wire.ProxyStatus
-}
-
 // How long attempts of a Create may go on: a first call comes back soon, a quiet
 // one waits for a day.
 const (
@@ -60,7 +21,9 @@ func Next(s State, want wire.Claim, now time.Time) Step {
 		return nextInWrongCluster(s, want, now)
 	}
 	if want.Gone {
-		return nextWithoutObject(s)
+		// The finalizer was stripped by hand. Deleting what is left counts against the
+		// kill budget of the orphan sweep, which finds it once this workflow has ended.
+		return Step{Kind: End}
 	}
 	v := decide(s, want, now)
 	switch k := v.step.Kind; {
@@ -89,7 +52,7 @@ func decide(s State, want wire.Claim, now time.Time) view {
 	case want.Paused:
 		return decidePaused(s, want)
 	case want.External:
-		return decideExternal(s)
+		return decideExternal(s, want, now)
 	default:
 		return decideManaged(s, want, now)
 	}
@@ -109,22 +72,29 @@ func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
 	return v.step
 }
 
-// nextWithoutObject empties the ledger of an object whose finalizer somebody took
-// off by hand.
-func nextWithoutObject(s State) Step {
-	if len(s.Ledger) == 0 {
-		return Step{Kind: End}
-	}
-	return removal(s, &s.Ledger[0])
-}
-
 func decideDeleting(s State, want wire.Claim) view {
-	if want.SkipCleanup || len(s.Ledger) == 0 {
+	if want.SkipCleanup {
+		return decideAbandon(s)
+	}
+	if len(s.Ledger) == 0 {
 		return view{wire.PhaseDeleting, wire.ReasonDeleting, "", Step{Kind: Release}}
 	}
 	v := view{wire.PhaseDeleting, wire.ReasonDeleting, "deleting " + s.Ledger[0].Name, removal(s, &s.Ledger[0])}
 	if s.Trouble != nil {
 		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
+	}
+	return v
+}
+
+// decideAbandon lets the object go, whatever there is. Our marks come off first,
+// where that can be done, or a sweep would take the instances for orphans.
+func decideAbandon(s State) view {
+	v := view{wire.PhaseDeleting, wire.ReasonDeleting, "abandoning by annotation " + wire.AnnotationSkipCleanup, Step{Kind: Release}}
+	for i := range s.Ledger {
+		if r := &s.Ledger[i]; !r.Disowned {
+			v.step = Step{Kind: Disown, Entry: r.Entry}
+			break
+		}
 	}
 	return v
 }
@@ -144,9 +114,9 @@ func decidePaused(s State, want wire.Claim) view {
 	return v
 }
 
-func decideExternal(s State) view {
+func decideExternal(s State, want wire.Claim, now time.Time) view {
 	if r := s.stray(nil); r != nil {
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + r.Name + ": the proxy is External now", removal(s, r)}
+		return retire(s, want, r, now, r.Name+" goes: the proxy is External now")
 	}
 	return view{healthPhase(s.healthOf(0)), wire.ReasonExternal, "", Step{Kind: Park}}
 }
@@ -160,9 +130,12 @@ func decideManaged(s State, want wire.Claim, now time.Time) view {
 		return view{wire.PhaseFailed, wire.ReasonPermanent, s.Trouble.Message, Step{Kind: Park}}
 	}
 	if r := s.stray(cur); r != nil {
-		return troubled(s, view{wire.PhaseReplacing, wire.ReasonReplacing, "deleting " + r.Name + " at " + where(r.Entry) + ": the proxy lives elsewhere now", removal(s, r)})
+		return troubled(s, retire(s, want, r, now, r.Name+" at "+where(r.Entry)+" goes: the proxy lives elsewhere now"))
 	}
 	if cur == nil {
+		if until := s.budgetUntil(now); until.After(now) {
+			return decideBudget(until)
+		}
 		return view{wire.PhaseProvisioning, wire.ReasonProvisioning, "", Step{Kind: Enter, Entry: newEntry(s, want, now)}}
 	}
 	return troubled(s, decideCurrent(s, want, cur, now))
@@ -188,14 +161,16 @@ func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch {
 	case cur.Deleting:
 		return view{wire.PhaseReplacing, wire.ReasonReplacing, toldWhy(s), removal(s, cur)}
-	case !strings.HasPrefix(cur.Hash, hashPrefix(want.Hash)):
-		adopted := cur.Entry // a hash of another version proves no difference
+	case hashVersion(cur.Hash) != hashVersion(want.Hash):
+		// A hash of another version, or none, proves no difference. The Create that
+		// follows finds the instance and makes it ours.
+		adopted := renewed(cur.Entry, s.Trouble != nil, now)
 		adopted.Hash = want.Hash
 		return view{step: Step{Kind: Enter, Entry: adopted}}
 	case cur.Hash != want.Hash:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the spec or a Secret changed", removal(s, cur)}
+		return retire(s, want, cur, now, "the spec or a Secret changed")
 	case want.Replace != "" && want.Replace != s.ReplaceSeen:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "asked for by annotation " + wire.AnnotationReplace, removal(s, cur)}
+		return retire(s, want, cur, now, replaceWords(want.Replace))
 	case cur.Fresh:
 		return decideCreate(s, cur, now)
 	case cur.Seen.State == "":
@@ -215,6 +190,9 @@ func toldWhy(s State) string {
 
 func decideCreate(s State, cur *Record, now time.Time) view {
 	v := view{wire.PhaseProvisioning, wire.ReasonProvisioning, "creating " + cur.Name + " at " + where(cur.Entry), step(s, Create, cur)}
+	if s.serving(cur) { // adopted, or started again
+		v.phase = healthPhase(s.healthOf(cur.Incarnation))
+	}
 	if cur.AttemptUntil.Sub(now) < window(v.step.Quiet) {
 		return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, v.step.Quiet, now)}}
 	}
@@ -271,7 +249,11 @@ func step(s State, k StepKind, r *Record) Step {
 
 // troubled tells why the provider refused, on top of what is being tried.
 func troubled(s State, v view) view {
-	if s.Trouble == nil || v.step.Kind == Enter || v.step.Kind == Park {
+	switch v.step.Kind {
+	case Enter, Park, Drain, Rest: // nothing that could be refused
+		return v
+	}
+	if s.Trouble == nil {
 		return v
 	}
 	v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
@@ -314,8 +296,8 @@ func where(e wire.Entry) string {
 	return e.Provider + "/" + e.Place
 }
 
-// hashPrefix is the version of a hash.
-func hashPrefix(hash string) string {
+// hashVersion is the version of a hash.
+func hashVersion(hash string) string {
 	version, _, _ := strings.Cut(hash, ":")
-	return version + ":"
+	return version
 }

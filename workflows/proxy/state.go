@@ -35,6 +35,10 @@ type State struct {
 	ReplaceSeen string       `json:"replaceSeen,omitempty"`
 	Health      *wire.Health `json:"health,omitempty"`
 	Trouble     *Trouble     `json:"trouble,omitempty"`
+	// Drain is the wait for the last lease of an instance that is to be replaced.
+	Drain *DrainWait `json:"drain,omitempty"`
+	// Recreations are the last times at which the instance was lost by itself.
+	Recreations []time.Time `json:"recreations,omitempty"`
 	// Look asks for a look at the instance: something hinted that it changed.
 	Look bool `json:"look,omitempty"`
 }
@@ -50,6 +54,16 @@ type Record struct {
 	Seen wire.Instance `json:"seen"`
 	// Deleting: the provider accepted the deletion.
 	Deleting bool `json:"deleting,omitempty"`
+	// Disowned: the provider was asked to take our marks off it.
+	Disowned bool `json:"disowned,omitempty"`
+}
+
+// DrainWait is the wait for the last lease of an instance.
+type DrainWait struct {
+	Incarnation int64     `json:"incarnation"`
+	Until       time.Time `json:"until"`
+	// Done: the last lease ended before that.
+	Done bool `json:"done,omitempty"`
 }
 
 // Trouble is why the last call to a provider failed.
@@ -77,11 +91,21 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
 		s.takeOver(c)
 	}
-	if t := s.Trouble; t != nil && (c.Inputs != s.Stored.ObservedInputs || t.Config != c.ProviderConfig) {
-		s.Trouble = nil // other inputs, another try
-	}
+	s.heedEdits(c)
 	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
 		s.Health = nil // another proxy
+	}
+}
+
+// heedEdits forgets what held for former inputs, or for a provider with other
+// settings.
+func (s *State) heedEdits(c wire.Claim) {
+	edited := c.Inputs != s.Stored.ObservedInputs
+	if edited {
+		s.Recreations = nil // somebody acted: the next one is not by itself
+	}
+	if edited || s.Trouble != nil && s.Trouble.Config != c.ProviderConfig {
+		s.Trouble = nil
 	}
 }
 
@@ -102,6 +126,10 @@ func (s *State) takeOver(c wire.Claim) {
 	if s.Health == nil {
 		s.Health = healthFrom(stored)
 	}
+	if len(s.Recreations) == 0 {
+		s.Recreations = stored.Recreations
+	}
+	s.resumeDrain(c)
 	stored.Sequence = max(stored.Sequence, s.Stored.Sequence)
 	s.Stored = stored
 }
@@ -139,10 +167,11 @@ func healthFrom(st wire.ProxyStatus) *wire.Health {
 }
 
 // see takes in what the provider said. The hash is the one that the instance was
-// made with, whatever the ledger had hoped for.
+// made with, whatever the ledger had hoped for; one of another version proves no
+// difference.
 func (r *Record) see(i wire.Instance) {
 	r.Seen = i
-	if i.Hash != "" {
+	if i.Hash != "" && (r.Hash == "" || hashVersion(i.Hash) == hashVersion(r.Hash)) {
 		r.Hash = i.Hash
 	}
 }
@@ -157,7 +186,10 @@ func (s *State) find(e wire.Entry) *Record {
 }
 
 // drop forgets an instance that the provider confirmed to be gone.
-func (s *State) drop(e wire.Entry) {
+func (s *State) drop(e wire.Entry, now time.Time) {
+	if r := s.find(e); r != nil && (r.Seen.State == wire.StateStopped || r.Seen.State == wire.StateGone) {
+		s.lost(now)
+	}
 	s.Ledger = slices.DeleteFunc(s.Ledger, func(r Record) bool { return r.Same(e) })
 }
 
@@ -169,7 +201,7 @@ func (s *State) enter(e wire.Entry, want wire.Claim) {
 		return
 	}
 	s.Ledger = append(s.Ledger, Record{Entry: e, Fresh: true})
-	s.Health, s.ReplaceSeen = nil, want.Replace
+	s.Health, s.Drain, s.ReplaceSeen = nil, nil, want.Replace
 }
 
 // healthOf is the verdict on this incarnation, nil when there is none yet.

@@ -19,13 +19,18 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 		ObservedInputs:     want.Inputs,
 		ObservedReplace:    s.ReplaceSeen,
 		Ledger:             s.entries(),
+		Recreations:        s.Recreations,
 	}
 	var health *wire.Health
 	serving := false
-	if want.External && want.Endpoint != nil {
+	cur := s.current(want)
+	if v.phase == wire.PhaseDraining {
+		cur = s.find(v.step.Entry) // whose leases go on, wherever the next one will live
+	}
+	if want.External && want.Endpoint != nil && v.phase != wire.PhaseDraining {
 		status.Host, status.Port = want.Endpoint.Host, want.Endpoint.Port
 		serving, health = true, s.healthOf(0)
-	} else if cur := s.current(want); cur != nil {
+	} else if cur != nil {
 		health = s.healthOf(cur.Incarnation)
 		// An instance that is about to be deleted takes no more clients.
 		if serving = s.serving(cur) && v.phase != wire.PhaseReplacing && v.phase != wire.PhaseDeleting; serving {
@@ -80,10 +85,11 @@ func healthy(h *wire.Health) wire.Condition {
 	return c
 }
 
-// ready sums the others up: the first that is not True is the reason.
+// ready sums the others up: the first that is not True is the reason. An instance
+// that drains serves its leaseholders and nobody new.
 func ready(others ...wire.Condition) wire.Condition {
 	for _, c := range others {
-		if c.Status != wire.True {
+		if c.Status != wire.True || c.Reason == wire.ReasonDraining {
 			return wire.Condition{Type: wire.ConditionReady, Status: wire.False, Reason: c.Reason, Message: c.Message}
 		}
 	}
@@ -122,11 +128,11 @@ func condition(cs []wire.Condition, t string) *wire.Condition {
 // equal says whether two statuses say the same. Times go through the API server,
 // which keeps seconds and another location.
 func equal(a, b wire.ProxyStatus) bool {
-	if !slices.EqualFunc(a.Ledger, b.Ledger, sameEntry) || !slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) || !a.ProbedAt.Equal(b.ProbedAt) {
+	if !slices.EqualFunc(a.Ledger, b.Ledger, sameEntry) || !slices.EqualFunc(a.Recreations, b.Recreations, time.Time.Equal) || !slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) || !a.ProbedAt.Equal(b.ProbedAt) {
 		return false
 	}
 	for _, s := range []*wire.ProxyStatus{&a, &b} { // what is left compares field by field
-		s.Sequence, s.ProbedAt, s.Ledger, s.Conditions = 0, time.Time{}, nil, nil
+		s.Sequence, s.ProbedAt, s.Ledger, s.Recreations, s.Conditions = 0, time.Time{}, nil, nil, nil
 	}
 	return reflect.DeepEqual(a, b)
 }

@@ -16,6 +16,9 @@ import (
 // episode: it wakes up, does what there is to do, and continues as new.
 func Workflow(ctx workflow.Context, in Input) error {
 	r := newRun(ctx, in)
+	if err := r.handleReplace(ctx); err != nil {
+		return err
+	}
 	for {
 		if !r.dirty {
 			r.inbox.wait(ctx, r)
@@ -25,6 +28,9 @@ func Workflow(ctx workflow.Context, in Input) error {
 		}
 		done, err := r.episode(ctx)
 		if err != nil {
+			return err
+		}
+		if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
 			return err
 		}
 		// Nothing may yield between this drain and the return: a signal that came
@@ -93,26 +99,37 @@ func (r *run) act(ctx workflow.Context, claim wire.Claim) (done bool, err error)
 		r.tell(ctx, step)
 		switch step.Kind {
 		case Park:
+			r.state.Drain = nil
 			return false, nil
 		case End:
 			return true, nil
-		case Enter:
-			r.state.enter(step.Entry, claim)
-		case Publish:
-			err = r.publish(ctx, step)
-		case Release:
-			if err = r.release(ctx); err == nil && !r.dirty {
-				return true, nil
-			}
-		default:
-			err = r.call(ctx, step)
 		}
-		if err != nil {
-			return false, err
+		if done, err := r.take(ctx, step, claim); done || err != nil {
+			return done, err
 		}
 		r.inbox.drain(r)
 	}
 	return false, nil
+}
+
+// take runs one step. It is done when the object is released.
+func (r *run) take(ctx workflow.Context, step Step, claim wire.Claim) (done bool, err error) {
+	switch step.Kind {
+	case Enter:
+		r.state.enter(step.Entry, claim)
+		return false, nil
+	case Publish:
+		return false, r.publish(ctx, step)
+	case Drain:
+		return false, r.drain(ctx, step)
+	case Rest:
+		return false, r.rest(ctx, step.Until, "until another instance may be made")
+	case Release:
+		err := r.release(ctx)
+		return err == nil && !r.dirty, err
+	default:
+		return false, r.call(ctx, step)
+	}
 }
 
 func (r *run) claim(ctx workflow.Context) (wire.Claim, error) {

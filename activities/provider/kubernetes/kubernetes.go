@@ -17,8 +17,8 @@ import (
 	"example.com/fairlead/activities/provider"
 )
 
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;delete
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;patch;delete
 
 // Type is the type of this provider in the providers file.
 const Type = "kubernetes"

@@ -116,8 +116,9 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
 		return providertest.Harness{
-			New:   b.open,
-			Place: b.namespace,
+			New:    b.open,
+			Place:  b.namespace,
+			Serves: func(inst provider.Instance) bool { return b.pod(inst.ID).DeletionTimestamp.IsZero() },
 			Settle: func(t *testing.T, id provider.ID) {
 				b.setStatus(t, id, readyStatus())
 			},

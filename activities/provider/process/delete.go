@@ -19,8 +19,8 @@ func (p *Provider) Delete(ctx context.Context, id provider.ID) error {
 	return p.remove(ctx, id, func(o provider.Owner) bool { return o.ClusterID == p.clusterID })
 }
 
-// DeleteAll ends every instance in the state directory, of whatever cluster: for
-// when the directory itself is to be removed.
+// DeleteAll ends every instance in the state directory, of whatever cluster, the
+// abandoned ones too: for when the directory itself is to be removed.
 func (p *Provider) DeleteAll(ctx context.Context) error {
 	names, err := p.names()
 	if err != nil {
@@ -29,6 +29,17 @@ func (p *Provider) DeleteAll(ctx context.Context) error {
 	var errs []error
 	for _, name := range names {
 		errs = append(errs, p.remove(ctx, provider.ID{Place: p.stateDir, Name: name}, func(provider.Owner) bool { return true }))
+	}
+	disowned, err := filepath.Glob(filepath.Join(p.stateDir, disownedPrefix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range disowned {
+		release, err := endAll(ctx, dir)
+		if err == nil {
+			release()
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

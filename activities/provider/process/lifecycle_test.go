@@ -186,6 +186,9 @@ func TestDeleteAllEndsTheProcessesOfAllClusters(t *testing.T) {
 	b := newBackend(t)
 	create(t, b.open(), b.request("a"))
 	create(t, b.open(), b.request("b"))
+	if err := b.open().Disown(t.Context(), b.request("b").ID); err != nil {
+		t.Fatal(err)
+	}
 	if err := b.open(func(o *process.Options) { o.ClusterID = providertest.OtherCluster }).DeleteAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -176,10 +176,18 @@ func get(t *testing.T, p provider.Provider, req provider.Request) provider.Insta
 func TestContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
-		return providertest.Harness{Place: b.options.StateDir, New: func(clusterID string) provider.Provider {
+		return providertest.Harness{Place: b.options.StateDir, Serves: listens, New: func(clusterID string) provider.Provider {
 			return b.open(func(o *process.Options) { o.ClusterID = clusterID })
 		}}
 	})
+}
+
+func listens(inst provider.Instance) bool {
+	c, err := net.Dial("tcp", net.JoinHostPort(inst.Host, fmt.Sprint(inst.Port)))
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }
 
 // through asks target through the instance.

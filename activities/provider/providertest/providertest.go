@@ -31,6 +31,8 @@ type Harness struct {
 	New func(clusterID string) provider.Provider
 	// Place of the instances.
 	Place string
+	// Serves, if set, says whether an instance runs, whoever's it is.
+	Serves func(provider.Instance) bool
 	// Settle, if set, makes a created instance come up where the backend does not by
 	// itself.
 	Settle func(t *testing.T, id provider.ID)
@@ -46,6 +48,7 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		"an instance that never was is not found":                     testGetUnknown,
 		"a deleted instance is gone and may be deleted again":         testDelete,
 		"a deleted name can be created again":                         testRecreate,
+		"a disowned instance runs on, out of sight":                   testDisown,
 		"lists show all instances of this cluster and no other":       testList,
 		"an instance of another cluster is left alone":                testForeign,
 		"a backend that works is ready":                               testCheck,
@@ -204,6 +207,28 @@ func testDelete(t *testing.T, h Harness) {
 	}
 	if l := list(t, p); len(l) != 0 {
 		t.Errorf("the list still shows %+v", l)
+	}
+}
+
+func testDisown(t *testing.T, h Harness) {
+	p, req := h.New(Cluster), h.Request(Cluster, "a")
+	inst := h.create(t, p, req)
+	for range 2 {
+		if err := p.Disown(t.Context(), req.ID); err != nil {
+			t.Fatalf("disown: %v", err)
+		}
+	}
+	if _, err := p.Get(t.Context(), req.ID); !errors.Is(err, provider.ErrNotFound) {
+		t.Errorf("get of a disowned instance: %v", err)
+	}
+	if err := p.Delete(t.Context(), req.ID); err != nil {
+		t.Errorf("delete of a disowned instance: %v", err)
+	}
+	if l, err := p.List(t.Context()); err != nil || len(l.Instances) != 0 {
+		t.Errorf("the list shows %+v, %v", l, err)
+	}
+	if h.Serves != nil && !h.Serves(inst) {
+		t.Error("the disowned instance does not run any more")
 	}
 }
 

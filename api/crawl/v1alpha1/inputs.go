@@ -95,6 +95,17 @@ func (s *ProxyStatus) Current() *InstanceRecord {
 	return newest
 }
 
+// DefaultDrainTimeout is the CRD's, for objects without a replacement block.
+const DefaultDrainTimeout = 5 * time.Minute
+
+// DrainTimeout is how long a replacement waits for the last lease.
+func (p *Proxy) DrainTimeout() time.Duration {
+	if p.Spec.Replacement == nil {
+		return DefaultDrainTimeout
+	}
+	return DurationOr(p.Spec.Replacement.DrainTimeout, DefaultDrainTimeout)
+}
+
 // DurationOr returns d, or fallback when it is not set.
 func DurationOr(d *metav1.Duration, fallback time.Duration) time.Duration {
 	if d == nil {

@@ -68,6 +68,12 @@ type ProxyStatus struct {
 	// was acted on.
 	// +optional
 	ObservedReplace string `json:"observedReplace,omitempty"`
+	// recreations are the last times at which the instance had stopped or vanished by
+	// itself; more than five within an hour wait.
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	// +optional
+	Recreations []metav1.Time `json:"recreations,omitempty"`
 	// conditions: Provisioned, Healthy and Ready.
 	// +listType=map
 	// +listMapKey=type

@@ -453,6 +453,13 @@ func (in *ProxyStatus) DeepCopyInto(out *ProxyStatus) {
 		in, out := &in.LastHealthCheckTime, &out.LastHealthCheckTime
 		*out = (*in).DeepCopy()
 	}
+	if in.Recreations != nil {
+		in, out := &in.Recreations, &out.Recreations
+		*out = make([]v1.Time, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]v1.Condition, len(*in))
