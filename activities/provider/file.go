@@ -16,6 +16,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// reservedNames would make the id of a provider's Schedule that of another sweep.
+var reservedNames = []string{"objects", "addons"}
+
 // entry is one provider as the providers file describes it.
 type entry struct {
 	Name string
@@ -75,6 +78,9 @@ func parseEntry(fields map[string]json.RawMessage, types []string) (entry, error
 	}
 	if problems := validation.IsDNS1123Label(e.Name); len(problems) > 0 {
 		return e, fmt.Errorf("name %q: %s", e.Name, strings.Join(problems, "; "))
+	}
+	if slices.Contains(reservedNames, e.Name) {
+		return e, fmt.Errorf("name %q is reserved for a sweep: choose another one", e.Name)
 	}
 	if err := text(fields, "type", &e.Type); err != nil {
 		return e, err

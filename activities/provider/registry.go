@@ -26,6 +26,22 @@ const reloadEvery = time.Second
 // comparable: a pointer.
 type Builder func(name string, settings json.RawMessage) (Provider, error)
 
+// NamesOnly makes builders for whoever only needs the names: they look at no
+// settings and need no access to a backend. No method of what they build may be
+// called.
+func NamesOnly(types ...string) map[string]Builder {
+	builders := map[string]Builder{}
+	for _, t := range types {
+		builders[t] = func(name string, _ json.RawMessage) (Provider, error) { return &nameOnly{name: name}, nil }
+	}
+	return builders
+}
+
+type nameOnly struct {
+	Provider
+	name string
+}
+
 // Registry holds the providers of the providers file.
 type Registry struct {
 	path     string
@@ -81,6 +97,22 @@ func (r *Registry) Config(name string) string {
 		return ""
 	}
 	return p.config()
+}
+
+// Type returns the type of the provider with this name, empty when the file has
+// none.
+func (r *Registry) Type(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.providers[name].Type
+}
+
+// Certain says whether the file, as last read, is what the providers are made
+// from. While it is invalid or gone, a name that is missing proves nothing.
+func (r *Registry) Certain() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.told == ""
 }
 
 // Names lists the providers in alphabetical order.

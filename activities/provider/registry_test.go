@@ -71,6 +71,9 @@ func TestLoadKnowsWhatTheFileNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"local", "squid"}, r.Names()); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
+	if local, lokal := r.Type("local"), r.Type("lokal"); local != "process" || lokal != "" {
+		t.Errorf("the types are %q and %q", local, lokal)
+	}
 	if local, squid := r.Config("local"), r.Config("squid"); local == "" || local == squid || r.Config("lokal") != "" {
 		t.Errorf("the configurations are %q and %q", local, squid)
 	}
@@ -87,6 +90,17 @@ func TestLoadKnowsWhatTheFileNames(t *testing.T) {
 	}
 }
 
+func TestNamesNeedNoSettings(t *testing.T) {
+	path := providersFile(t, "providers: [{name: far, type: kubernetes, kubernetes: {kubeconfig: /not/on/this/machine}}]")
+	r, err := Load(path, NamesOnly("process", "kubernetes"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"far"}, r.Names()); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ content, says string }{
 		"an empty file":               {"", `no list "providers"`},
@@ -97,6 +111,7 @@ func TestLoadRefuses(t *testing.T) {
 		"an entry without a type":     {"providers: [{name: a}]", `provider "a" (entry 1): type is missing`},
 		"a name that is no label":     {"providers: [{name: A_b, type: process}]", "lowercase"},
 		"a name that is no text":      {"providers: [{name: 1, type: process}]", "name must be a text, not 1"},
+		"a name that a sweep has":     {"providers: [{name: objects, type: process}]", "reserved for a sweep"},
 		"an unknown type":             {"providers: [{name: a, type: ec2}]", `unknown type "ec2": the types are kubernetes, process`},
 		"a duplicate name":            {"providers: [{name: a, type: process}, {name: a, type: kubernetes}]", "(entry 2): the name is used twice"},
 		"the block of another type":   {"providers: [{name: a, type: process, kubernetes: {}}]", `unknown field "kubernetes": a provider of type process has the fields name, type, process`},
@@ -174,14 +189,23 @@ func TestFollow(t *testing.T) {
 	if diff := cmp.Diff([]string{"local", "squid"}, r.Names()); diff != "" {
 		t.Errorf("an invalid file changed the providers (-want +got):\n%s", diff)
 	}
+	if r.Certain() {
+		t.Error("an invalid file is taken for certain")
+	}
 
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "a file that is gone is told", func() bool { return log.count("read providers file") > 0 })
+	if r.Certain() {
+		t.Error("a file that is gone is taken for certain")
+	}
 
 	write(t, path, "# a comment changes nothing\n"+twoProviders)
 	eventually(t, "a mended file is told", func() bool { return log.count("good again") > 0 })
+	if !r.Certain() {
+		t.Error("a mended file is not taken for certain")
+	}
 	if n := log.count("unknown type"); n != 1 {
 		t.Errorf("the invalid file was told %d times", n)
 	}

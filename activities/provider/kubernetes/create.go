@@ -57,6 +57,9 @@ func (p *Provider) existing(ctx context.Context, req provider.Request) (*corev1.
 		}
 		return nil, err
 	}
+	if adoptable(&pod) && pod.Labels[legacyUID] == req.Owner.UID {
+		return &pod, p.adopt(ctx, req, &pod)
+	}
 	if !p.owned(&pod) || pod.Labels[labelUID] != req.Owner.UID {
 		return nil, fmt.Errorf("a pod %s/%s is there already which is not of Proxy %s/%s (labels %v): rename or remove it: %w",
 			pod.Namespace, pod.Name, req.Owner.Namespace, req.Owner.Name, pod.Labels, provider.ErrPermanent)

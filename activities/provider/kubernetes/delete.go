@@ -33,7 +33,7 @@ func (p *Provider) deleteOwned(ctx context.Context, id provider.ID, o client.Obj
 		return nil
 	case err != nil:
 		return err
-	case !p.owned(o) || !o.GetDeletionTimestamp().IsZero():
+	case !p.owned(o) && !adoptable(o) || !o.GetDeletionTimestamp().IsZero():
 		return nil
 	}
 	return client.IgnoreNotFound(p.client.Delete(ctx, o, exactly(o.GetUID())))

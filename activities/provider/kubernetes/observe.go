@@ -22,7 +22,7 @@ func (p *Provider) Get(ctx context.Context, id provider.ID) (provider.Instance, 
 	}
 	var pod corev1.Pod
 	err = p.client.Get(ctx, key(id), &pod)
-	if apierrors.IsNotFound(err) || err == nil && !p.owned(&pod) {
+	if apierrors.IsNotFound(err) || err == nil && !p.owned(&pod) && !adoptable(&pod) {
 		return provider.Instance{}, fmt.Errorf("pod %s/%s of cluster %s: %w", id.Place, id.Name, p.clusterID, provider.ErrNotFound)
 	}
 	if err != nil {
