@@ -3,6 +3,7 @@ package lease
 import (
 	"cmp"
 	"crypto/rand"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,10 @@ type Store struct {
 	leases map[string]*record
 	// settleAt is the earliest time at which a lease or a cooldown changes by itself.
 	settleAt time.Time
+	// idle are the UIDs of proxies whose last lease ended since somebody asked.
+	idle map[string]bool
+	// idled is ready when there are any.
+	idled chan struct{}
 }
 
 type proxy struct {
@@ -68,6 +73,7 @@ func New(o Options) *Store {
 	return &Store{
 		clock: o.Clock, cooldown: o.Cooldown, newID: o.NewID,
 		fleet: map[string]*proxy{}, leases: map[string]*record{},
+		idle: map[string]bool{}, idled: make(chan struct{}, 1),
 	}
 }
 
@@ -93,6 +99,7 @@ func (s *Store) Sync(candidates []Candidate) {
 		}
 	}
 	s.fleet = fleet
+	maps.DeleteFunc(s.idle, func(uid string, _ bool) bool { return fleet[uid] == nil })
 }
 
 func (s *Store) endAll(uid string, now time.Time) {
@@ -108,7 +115,9 @@ func (s *Store) end(r *record, why error, at time.Time) {
 	r.ended, r.forgetAt = why, at.Add(s.cooldown)
 	s.wakeBy(r.forgetAt)
 	if p, ok := s.fleet[r.Proxy.UID]; ok {
-		p.active--
+		if p.active--; p.active == 0 {
+			s.lastEnded(p.UID)
+		}
 	}
 }
 
