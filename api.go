@@ -13,6 +13,7 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
 	"example.com/fairlead/api/server"
+	"example.com/fairlead/starter"
 )
 
 // apiSettings are those of the HTTP API.
@@ -46,7 +47,9 @@ func (p *parts) addAPI(context.Context) error {
 	handler, err := server.New(server.Options{
 		Reader:      p.mgr.GetClient(),
 		Secrets:     p.mgr.GetClient(),
+		Objects:     p.live,
 		Store:       lease.New(lease.Options{Cooldown: p.api.cooldown}),
+		Drained:     &starter.Signaller{Temporal: p.temporal, Log: p.log},
 		Tokens:      tokens,
 		Log:         p.log,
 		MaxLeaseTTL: p.api.maxLeaseTTL,
@@ -82,6 +85,13 @@ func (p *parts) addAPI(context.Context) error {
 	}
 	if err := p.mgr.Add(anyReplica(serve)); err != nil {
 		return fmt.Errorf("add the HTTP API: %w", err)
+	}
+	tell := func(ctx context.Context) error {
+		handler.TellDrained(ctx)
+		return nil
+	}
+	if err := p.mgr.Add(anyReplica(tell)); err != nil {
+		return fmt.Errorf("tell what has drained: %w", err)
 	}
 	return nil
 }

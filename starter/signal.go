@@ -54,13 +54,19 @@ func (s *Signaller) wake(ctx context.Context, ref wire.ProxyRef, signal string, 
 
 // Gone wakes the workflow of an object that vanished, if it still runs.
 func (s *Signaller) Gone(ctx context.Context, ref wire.ProxyRef) error {
-	err := s.Temporal.SignalWorkflow(ctx, wire.ProxyID(ref), "", wire.SignalChanged, nil)
+	return s.wakeRunning(ctx, ref, wire.SignalChanged)
+}
+
+// Lease wakes the workflow of ref, if it runs: its leases have changed.
+func (s *Signaller) Lease(ctx context.Context, ref wire.ProxyRef) error {
+	return s.wakeRunning(ctx, ref, wire.SignalLease)
+}
+
+func (s *Signaller) wakeRunning(ctx context.Context, ref wire.ProxyRef, signal string) error {
+	err := s.Temporal.SignalWorkflow(ctx, wire.ProxyID(ref), "", signal, nil)
 	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("tell the workflow of Proxy %s that its object is gone: %w", ref, err)
+	if err != nil && !errors.As(err, &notFound) {
+		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", signal, ref, err)
 	}
 	return nil
 }

@@ -70,6 +70,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"POST", "/v1/leases/" + id + "/renew", "", map[string]int{"crawler1": 200, "crawler2": 404, "operator": 200, "read": 403, "nobody": 401}},
 		{"POST", "/v1/leases/" + id + "/report", `{"result":"ok"}`, map[string]int{"crawler1": 204, "crawler2": 404, "operator": 204, "read": 403}},
 		{"DELETE", "/v1/leases/" + id, "", map[string]int{"crawler2": 204, "read": 403, "nobody": 401}},
+		{"POST", "/v1/proxies/crawl/demo/replace", "", map[string]int{"crawler1": 403, "operator": 202, "read": 403, "a stranger": 401}},
 		{"GET", "/healthz", "", map[string]int{"nobody": 200}},
 		{"GET", "/readyz", "", map[string]int{"nobody": 200}},
 		{"GET", "/openapi.yaml", "", map[string]int{"nobody": 200}},

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
+	"example.com/fairlead/temporal/wire"
 )
 
 // fleet keeps the lease store up to date with the objects.
@@ -76,6 +78,12 @@ func candidateOf(p *crawl.Proxy) lease.Candidate {
 		Attributes: p.Spec.Attributes, MaxLeases: maxLeasesOf(p),
 		Healthy: lendable(p), LatencyMillis: p.Status.LatencyMillis,
 	}
+}
+
+// refOf is the proxy that c stands for.
+func refOf(c lease.Candidate) wire.ProxyRef {
+	namespace, name, _ := strings.Cut(c.Key, "/")
+	return wire.ProxyRef{Namespace: namespace, Name: name, UID: c.UID}
 }
 
 // lendable says whether new leases of p may be granted.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/fairlead/api/lease"
@@ -63,12 +62,12 @@ type renewAnswer struct {
 }
 
 func answerOf(l lease.Lease) leaseAnswer {
-	namespace, name, _ := strings.Cut(l.Proxy.Key, "/")
+	ref := refOf(l.Proxy)
 	u := url.URL{Scheme: l.Proxy.Scheme, Host: net.JoinHostPort(l.Proxy.Host, strconv.Itoa(int(l.Proxy.Port)))}
 	return leaseAnswer{
 		LeaseID: l.ID, ExpiresAt: l.ExpiresAt.UTC(), TTLSeconds: int64(l.TTL / time.Second),
 		Proxy: leasedProxy{
-			Namespace: namespace, Name: name, Scheme: l.Proxy.Scheme, Host: l.Proxy.Host, Port: l.Proxy.Port,
+			Namespace: ref.Namespace, Name: ref.Name, Scheme: l.Proxy.Scheme, Host: l.Proxy.Host, Port: l.Proxy.Port,
 			URL: u.String(), Attributes: attributesOf(l.Proxy.Attributes),
 		},
 	}
@@ -187,6 +186,6 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusGone, "proxy_gone", "the proxy was deleted or has another address now: acquire another lease")
 	default:
 		s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
-		refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the proxies cannot be read now: try again later; the log of the API tells more under this request id")
+		refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the proxies cannot be reached now: try again later; the log of the API tells more under this request id")
 	}
 }

@@ -38,11 +38,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 			}
 		}
 	}
-	routes, ok := w.handler.(chi.Routes)
-	if !ok {
-		t.Fatalf("%T has no routes", w.handler)
-	}
-	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+	err := chi.Walk(w.handler, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		served = append(served, method+" "+route)
 		return nil
 	})
@@ -100,6 +96,7 @@ func TestOpenAPIHasEveryField(t *testing.T) {
 		"LeasedProxy": lease.field(t, "proxy"),
 		"ListedLease": leases[0],
 		"Proxy":       w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").object(t),
+		"Replacement": w.do(http.MethodPost, "/v1/proxies/crawl/demo/replace", "").object(t),
 		"Renewed":     w.do(http.MethodPost, "/v1/leases/"+id+"/renew", "").object(t),
 		"NoMatch":     w.do(http.MethodPost, "/v1/leases", `{"selector":{"region":"us"}}`).object(t),
 		"Problem":     w.do(http.MethodGet, "/v1/nothing", "").object(t),

@@ -89,5 +89,9 @@ func (s *server) getProxy(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	unknownProxy(w, r, namespace, name)
+}
+
+func unknownProxy(w http.ResponseWriter, r *http.Request, namespace, name string) {
 	refuse(w, r, http.StatusNotFound, "unknown_proxy", "there is no proxy "+namespace+"/"+name+": GET /v1/proxies lists them")
 }

@@ -29,8 +29,13 @@ type Options struct {
 	Reader client.Reader
 	// Secrets reads the proxies' credentials at answer time. Required.
 	Secrets client.Reader
+	// Objects is where a wish for a new instance is written. Required.
+	Objects Objects
 	// Store lends. Required.
 	Store *lease.Store
+	// Drained is told when the last lease of a draining proxy ended. Required by
+	// TellDrained only.
+	Drained Teller
 	// Tokens say who may do what; nil lets everybody do everything.
 	Tokens *Tokens
 	// Log is required.
@@ -53,10 +58,16 @@ type server struct {
 	granted *prometheus.CounterVec
 }
 
-// New returns the handler of the whole API.
-func New(o Options) (http.Handler, error) {
-	if o.Reader == nil || o.Secrets == nil || o.Store == nil || o.Log == nil {
-		return nil, errors.New("the API needs a Reader, a Secrets reader, a Store and a Log")
+// API is the handler of the whole API.
+type API struct {
+	*chi.Mux
+	server *server
+}
+
+// New returns the API.
+func New(o Options) (*API, error) {
+	if o.Reader == nil || o.Secrets == nil || o.Objects == nil || o.Store == nil || o.Log == nil {
+		return nil, errors.New("the API needs a Reader, a Secrets reader, Objects, a Store and a Log")
 	}
 	if o.MaxLeaseTTL == 0 {
 		o.MaxLeaseTTL = DefaultMaxLeaseTTL
@@ -77,7 +88,7 @@ func New(o Options) (http.Handler, error) {
 	if o.Tokens == nil {
 		o.Log.Warn("WARNING: the API asks nobody for a token: whoever reaches it can lease every proxy with its credentials; give it a tokens file")
 	}
-	return s.routes(), nil
+	return &API{s.routes(), s}, nil
 }
 
 func (s *server) routes() *chi.Mux {
@@ -94,6 +105,7 @@ func (s *server) routes() *chi.Mux {
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{}))
 		r.Get("/v1/proxies", s.listProxies)
 		r.Get("/v1/proxies/{namespace}/{name}", s.getProxy)
+		r.Post("/v1/proxies/{namespace}/{name}/replace", s.replace)
 		r.Get("/v1/leases", s.listLeases)
 		r.Post("/v1/leases", s.acquire)
 		r.Delete("/v1/leases/{id}", s.release)

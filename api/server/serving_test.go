@@ -103,6 +103,7 @@ func TestNewNeedsItsParts(t *testing.T) {
 	complete := newWorld(t).options
 	for name, spoil := range map[string]func(*server.Options){
 		"no reader":                       func(o *server.Options) { o.Reader = nil },
+		"no objects":                      func(o *server.Options) { o.Objects = nil },
 		"metrics that are registered":     func(*server.Options) {},
 		"a default TTL above the maximum": func(o *server.Options) { o.DefaultLeaseTTL, o.MaxLeaseTTL = 2*time.Hour, time.Hour },
 	} {

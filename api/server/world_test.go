@@ -36,7 +36,7 @@ type world struct {
 	clock   *clocktesting.FakePassiveClock
 	log     *lockedBuffer
 	options server.Options
-	handler http.Handler
+	handler *server.API
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -50,7 +50,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), log: &lockedBuffer{}}
 	w.cluster = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&crawl.Proxy{}).Build()
 	w.options = server.Options{
-		Reader: w.cluster, Secrets: w.cluster,
+		Reader: w.cluster, Secrets: w.cluster, Objects: w.cluster,
 		Store:   lease.New(lease.Options{Clock: w.clock}),
 		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: prometheus.NewRegistry(),
@@ -69,6 +69,8 @@ func (w *world) build() {
 	}
 	w.handler = h
 }
+
+func (w *world) logs(text string) bool { return strings.Contains(w.log.String(), text) }
 
 func (w *world) pass(d time.Duration) { w.clock.SetTime(w.clock.Now().Add(d)) }
 

@@ -1,0 +1,139 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+func draining(p *crawl.Proxy) { p.Status.Phase = crawl.PhaseDraining }
+
+func TestADrainingProxyIsNotLent(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	id := w.lease(`{}`)
+	w.edit("demo", draining)
+	if r := w.do(http.MethodPost, "/v1/leases", `{}`); r.code != http.StatusConflict || r.field(t, "unhealthy") != 1.0 {
+		t.Errorf("acquire: %d %s", r.code, r.text)
+	}
+	view := w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").object(t)
+	if view["lendable"] != false || view["phase"] != "Draining" || view["activeLeases"] != 1.0 {
+		t.Errorf("proxy: %v", view)
+	}
+	if r := w.do(http.MethodPost, "/v1/leases/"+id+"/renew", ""); r.code != http.StatusOK {
+		t.Errorf("its lease does not go on: %d %s", r.code, r.text)
+	}
+}
+
+// told is a Temporal that notes which workflows were told. It may fail first.
+type told struct {
+	mu   sync.Mutex
+	refs []wire.ProxyRef
+	fail error
+	// block, if set, keeps everybody waiting until it is closed.
+	block chan struct{}
+}
+
+func (d *told) Lease(ctx context.Context, ref wire.ProxyRef) error {
+	if d.block != nil {
+		select {
+		case <-d.block:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.fail; err != nil {
+		d.fail = nil
+		return err
+	}
+	d.refs = append(d.refs, ref)
+	return nil
+}
+
+func (d *told) names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := []string{}
+	for _, r := range d.refs {
+		names = append(names, r.String()+"/"+r.UID)
+	}
+	return names
+}
+
+// tell runs TellDrained until the test ends.
+func (w *world) tell(d *told) {
+	w.t.Helper()
+	w.options.Drained = d
+	w.build()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.handler.TellDrained(ctx) }()
+	w.t.Cleanup(func() { cancel(); <-ended })
+}
+
+// eventually waits until the names that were told are want.
+func (d *told) eventually(t *testing.T, want ...string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); len(d.names()) < len(want) && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if diff := cmp.Diff(want, d.names()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
+	release := func(w *world, id string) { w.do(http.MethodDelete, "/v1/leases/"+id, "") }
+	t.Run("when it is given back", func(t *testing.T) {
+		w, d := newWorld(t, proxy("demo"), proxy("other")), &told{}
+		w.tell(d)
+		ids := []string{w.lease(`{}`), w.lease(`{}`), w.lease(`{}`), w.lease(`{}`)} // two of each
+		w.edit("demo", draining)                                                    // no request tells the api
+		for _, id := range ids {
+			release(w, id)
+		}
+		d.eventually(t, "crawl/demo/uid-demo")
+	})
+	t.Run("when it runs out, without any request", func(t *testing.T) {
+		w, d := newWorld(t, proxy("demo")), &told{}
+		w.tell(d)
+		w.lease(`{"ttlSeconds": 60}`)
+		w.edit("demo", draining)
+		w.pass(time.Minute)
+		d.eventually(t, "crawl/demo/uid-demo")
+	})
+	t.Run("Temporal is away, then back", func(t *testing.T) {
+		w, d := newWorld(t, proxy("first"), proxy("second")), &told{fail: errors.New("Temporal is away")}
+		w.tell(d)
+		ids := []string{w.lease(`{}`), w.lease(`{}`)}
+		w.edit("first", draining)
+		w.edit("second", draining)
+		release(w, ids[0])
+		for deadline := time.Now().Add(20 * time.Second); !w.logs("Temporal is away") && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		release(w, ids[1])
+		d.eventually(t, "crawl/second/uid-second")
+	})
+	t.Run("nobody waits for Temporal", func(t *testing.T) {
+		w, d := newWorld(t, proxy("demo")), &told{block: make(chan struct{})}
+		w.tell(d)
+		id := w.lease(`{}`)
+		w.edit("demo", draining)
+		release(w, id)
+		if r := w.do(http.MethodGet, "/v1/proxies/crawl/demo", ""); r.field(t, "activeLeases") != 0.0 {
+			t.Errorf("%d %s", r.code, r.text)
+		}
+		close(d.block)
+		d.eventually(t, "crawl/demo/uid-demo")
+	})
+}
