@@ -28,6 +28,8 @@ const (
 	// stopTimeout is how long a stopping worker waits for attempts under way.
 	stopTimeout = 20 * time.Second
 	startAgain  = 10 * time.Second
+	// eventsTimeout is how long it waits for what people are told.
+	eventsTimeout = 2 * time.Second
 )
 
 // Options are what the worker works with.
@@ -43,10 +45,13 @@ type Options struct {
 func Run(ctx context.Context, o Options) error {
 	main := newWorker(o, wire.QueueMain)
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
-	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers}
+	events := object.NewRecorder(o.Kubernetes, o.Log)
+	defer closeEvents(events)
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Events: events}
 	register(main, wire.ActivityClaim, objects.Claim)
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)
+	register(main, wire.ActivityReplace, objects.AskForReplacement)
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start the worker of queue %s: %w", wire.QueueMain, err)
 	}
@@ -54,6 +59,13 @@ func Run(ctx context.Context, o Options) error {
 	q := queues{options: o, running: map[string]queue{}}
 	defer q.stopAll()
 	return q.follow(ctx)
+}
+
+// closeEvents gives what was told last a moment to be written.
+func closeEvents(events *object.Recorder) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventsTimeout)
+	defer cancel()
+	events.Close(ctx)
 }
 
 func newWorker(o Options, name string) sdkworker.Worker {

@@ -1,6 +1,6 @@
 // Package object holds the activities on Proxy objects: claim reads the truth,
-// publish writes the status, release lets the object go. It is the only place
-// that writes to Proxy objects.
+// publish writes the status, release lets the object go. Nobody else writes to
+// Proxy objects, but for the annotation that api/crawl/replace writes.
 package object
 
 import (
@@ -43,6 +43,8 @@ type Activities struct {
 	// Client reads live: a cache may be behind what a workflow has written.
 	Client    client.Client
 	Providers Providers
+	// Events tells people what happened; nil tells nobody.
+	Events *Recorder
 }
 
 // get reads the object named by ref; found is false when it, or this UID, is gone.
@@ -90,5 +92,6 @@ func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
 	if err != nil {
 		return fmt.Errorf("take the finalizer off Proxy %s: %w", ref, err)
 	}
+	a.Events.tell(p, farewell(&before.Status))
 	return nil
 }

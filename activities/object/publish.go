@@ -32,6 +32,7 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 	case p.Status.Sequence == status.Sequence:
 		return nil
 	}
+	before := p.Status
 	p.Status = status
 	err = a.Client.Status().Update(ctx, p, fieldOwner)
 	switch {
@@ -40,6 +41,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 	case err != nil: // a conflict reads again and judges anew
 		return fmt.Errorf("write the status of Proxy %s: %w", in.Proxy, err)
 	}
+	// A status that was stored already has been told.
+	a.Events.tell(p, events(&before, &status)...)
 	return nil
 }
 

@@ -1,0 +1,101 @@
+package object
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+)
+
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// reportedBy is who the Events say they are from.
+const reportedBy = "fairlead"
+
+const (
+	eventTimeout = 10 * time.Second
+	// maxEvent is what newer versions of the Events API take, in bytes.
+	maxEvent = 1024
+)
+
+// Recorder writes Kubernetes Events about Proxies in the background: what goes wrong
+// with that is logged, and is nobody else's business. The same Event again only
+// counts up. A nil Recorder tells nothing.
+type Recorder struct {
+	record.EventRecorder
+	broadcaster record.EventBroadcaster
+	sink        *eventSink
+}
+
+// NewRecorder returns a Recorder that writes with c. It must be closed.
+func NewRecorder(c client.Client, log *slog.Logger) *Recorder {
+	ctx := logr.NewContext(context.Background(), logr.FromSlogHandler(log.Handler()))
+	r := &Recorder{
+		broadcaster: record.NewBroadcaster(record.WithContext(ctx)),
+		sink:        &eventSink{client: c, flushed: make(chan struct{})},
+	}
+	r.broadcaster.StartRecordingToSink(r.sink)
+	r.EventRecorder = r.broadcaster.NewRecorder(c.Scheme(), corev1.EventSource{Component: reportedBy})
+	return r
+}
+
+func (r *Recorder) tell(p *crawl.Proxy, events ...event) {
+	if r == nil {
+		return
+	}
+	for _, e := range events {
+		r.Event(p, e.kind, e.reason, strings.ToValidUTF8(e.message[:min(len(e.message), maxEvent)], ""))
+	}
+}
+
+// lastEvent is about nothing: when the sink gets it, all before it are written.
+var lastEvent = corev1.ObjectReference{Kind: "Flush"}
+
+// Close waits until what was told is written, or ctx ends.
+func (r *Recorder) Close(ctx context.Context) {
+	r.Event(&lastEvent, corev1.EventTypeNormal, lastEvent.Kind, "")
+	select {
+	case <-r.sink.flushed:
+	case <-ctx.Done():
+	}
+	r.broadcaster.Shutdown()
+}
+
+// eventSink is where the recorder writes to, one at a time.
+type eventSink struct {
+	client  client.Client
+	flushed chan struct{}
+}
+
+// Create implements record.EventSink.
+func (s *eventSink) Create(e *corev1.Event) (*corev1.Event, error) {
+	if e.InvolvedObject == lastEvent {
+		close(s.flushed)
+		return e, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+	defer cancel()
+	return e, s.client.Create(ctx, e)
+}
+
+// Update implements record.EventSink.
+func (s *eventSink) Update(e *corev1.Event) (*corev1.Event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+	defer cancel()
+	return e, s.client.Update(ctx, e)
+}
+
+// Patch implements record.EventSink.
+func (s *eventSink) Patch(e *corev1.Event, data []byte) (*corev1.Event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
+	defer cancel()
+	return e, s.client.Patch(ctx, e, client.RawPatch(types.StrategicMergePatchType, data))
+}
