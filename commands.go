@@ -98,8 +98,10 @@ deletes instances with the providers of the providers file, writes the status of
 the objects, and probes every proxy through itself.`
 	cmd.Example = `  fairlead worker --providers providers.yaml --temporal-address temporal:7233
   fairlead worker --kubeconfig ~/.kube/config --default-probe-url https://example.com/
+  fairlead worker --api-url http://fairlead-api:8090 --api-token-file worker.token
   fairlead worker --metrics-address :9102 --health-address :9103`
 	s.addProviderFlags(cmd.Flags())
+	s.addLeaseFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	return cmd
 }

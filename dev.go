@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -147,7 +148,17 @@ func (o devOptions) settings(stack *local.Stack) (settings, error) {
 	}
 	s.api.address = o.HTTPAddress
 	s.api.tokensFile = filepath.Join(o.StateDir, "tokens.yaml")
+	s.leases.URL, s.leases.TokenFile = "http://"+dialled(o.HTTPAddress), o.tokenFile()
 	return s, server.EnsureOperatorToken(s.api.tokensFile, o.tokenFile())
+}
+
+// dialled is where a server that listens on address answers this machine.
+func dialled(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("localhost", port)
+	}
+	return address
 }
 
 func (o devOptions) tokenFile() string { return filepath.Join(o.StateDir, "operator.token") }

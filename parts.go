@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"example.com/fairlead/activities/drain"
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/probe"
 	"example.com/fairlead/activities/provider"
@@ -33,6 +34,7 @@ type settings struct {
 
 	providersFile   string
 	defaultProbeURL string
+	leases          drain.Options
 
 	manager managerSettings
 	api     apiSettings
@@ -45,6 +47,12 @@ func defaultSettings() settings {
 func (s *settings) addProviderFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.providersFile, "providers", "providers.yaml", "providers `file`; it is read again when it changes")
 	f.StringVar(&s.defaultProbeURL, "default-probe-url", "", "`URL` that is fetched through proxies whose healthCheck names none")
+}
+
+// addLeaseFlags are for the part that waits for leases.
+func (s *settings) addLeaseFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.leases.URL, drain.FlagURL, "", "`URL` of the HTTP API, which knows the leases; without it a replacement waits the whole drainTimeout")
+	f.StringVar(&s.leases.TokenFile, drain.FlagTokenFile, "", "`file` with a token for it, of scope read; it is read for each call")
 }
 
 // parts are what one process runs, on one cache of the objects.
@@ -148,7 +156,10 @@ func (p *parts) addWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, Log: p.log}
+	if err := p.leases.Check(); err != nil {
+		return err
+	}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, Log: p.log}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}

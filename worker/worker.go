@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/drain"
 	"example.com/fairlead/activities/instance"
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
@@ -38,7 +39,9 @@ type Options struct {
 	// Kubernetes reads and writes live.
 	Kubernetes client.Client
 	Providers  *provider.Registry
-	Log        *slog.Logger
+	// API knows the leases.
+	API drain.Options
+	Log *slog.Logger
 }
 
 // Run serves all queues until ctx ends.
@@ -52,6 +55,7 @@ func Run(ctx context.Context, o Options) error {
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)
 	register(main, wire.ActivityReplace, objects.AskForReplacement)
+	register(main, wire.ActivityDrained, drain.New(o.API).AwaitDrained)
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start the worker of queue %s: %w", wire.QueueMain, err)
 	}
