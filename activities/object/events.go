@@ -115,11 +115,11 @@ func farewell(last *crawl.ProxyStatus) event {
 }
 
 func instanceWords(r crawl.InstanceRecord) string {
-	where := r.Provider
+	words := fmt.Sprintf("%s (incarnation %d) on %s", r.Name, r.Incarnation, r.Provider)
 	if r.Place != "" {
-		where += "/" + r.Place
+		words += " at " + r.Place
 	}
-	return fmt.Sprintf("%s (incarnation %d) at %s", r.Name, r.Incarnation, where)
+	return words
 }
 
 func said(words, message string) string {

@@ -58,10 +58,10 @@ func TestEvents(t *testing.T) {
 		want     []event
 	}{
 		{"a first status tells nothing yet", crawl.ProxyStatus{}, creating, nil},
-		{"the instance is up", creating, up, []event{normal("Created", "proxy-x (incarnation 2) at process//a is up and answers at 127.64.0.1:3128")}},
+		{"the instance is up", creating, up, []event{normal("Created", "proxy-x (incarnation 2) on process at /a is up and answers at 127.64.0.1:3128")}},
 		{"and healthy", up, ready, []event{normal("Healthy", "probes get through")}},
 		{"both at once", creating, ready, []event{
-			normal("Created", "proxy-x (incarnation 2) at process//a is up and answers at 127.64.0.1:3128"), normal("Healthy", "probes get through"),
+			normal("Created", "proxy-x (incarnation 2) on process at /a is up and answers at 127.64.0.1:3128"), normal("Healthy", "probes get through"),
 		}},
 		{"nothing new", ready, ready, nil},
 		{"another latency", ready, told(crawl.PhaseReady, yes, wire.ReasonCreated, "", at, verdict(yes, "Slow", "900 ms")), nil},
@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 			normal("Replacing", "another instance is to take the place: the proxy lives elsewhere now"),
 		}},
 		{"the next one is up", ready, told(crawl.PhaseProvisioning, yes, wire.ReasonCreated, "", at, incarnation(9)), []event{
-			normal("Created", "proxy-x (incarnation 9) at process//a is up and answers at 127.64.0.1:3128"),
+			normal("Created", "proxy-x (incarnation 9) on process at /a is up and answers at 127.64.0.1:3128"),
 		}},
 		{"the provider has no room", creating, quota, []event{warning("QuotaExceeded", "the provider has no room: no room in zone-a")}},
 		{"and still has none", quota, quota, nil},
@@ -121,7 +121,7 @@ func TestFarewell(t *testing.T) {
 		t.Errorf("with an empty ledger (-want +got):\n%s", diff)
 	}
 	left := event{corev1.EventTypeWarning, "Abandoned",
-		"left behind, as annotation crawl.example.com/skip-cleanup asks: proxy-x (incarnation 1) at gcp/zone-a, proxy-x (incarnation 4) at squid"}
+		"left behind, as annotation crawl.example.com/skip-cleanup asks: proxy-x (incarnation 1) on gcp at zone-a, proxy-x (incarnation 4) on squid"}
 	ledger := crawl.ProxyStatus{Instances: []crawl.InstanceRecord{
 		{Provider: "gcp", Place: "zone-a", Name: "proxy-x", Incarnation: 1}, {Provider: "squid", Name: "proxy-x", Incarnation: 4},
 	}}

@@ -91,9 +91,9 @@ func TestEventsAreWritten(t *testing.T) {
 	}
 	want := []heard{
 		of("Warning", "QuotaExceeded", "the provider has no room: 5 of 5", 2),
-		of("Normal", "Created", "proxy-x (incarnation 1) at known/zone-a is up and answers at 127.64.0.1:3128", 1),
+		of("Normal", "Created", "proxy-x (incarnation 1) on known at zone-a is up and answers at 127.64.0.1:3128", 1),
 		of("Normal", "Replacing", "another instance is to take the place: the spec changed", 1),
-		of("Warning", "Abandoned", "left behind, as annotation "+crawl.AnnotationSkipCleanup+" asks: proxy-x (incarnation 1) at known/zone-a", 1),
+		of("Warning", "Abandoned", "left behind, as annotation "+crawl.AnnotationSkipCleanup+" asks: proxy-x (incarnation 1) on known at zone-a", 1),
 	}
 	if diff := cmp.Diff(want, listen(t, a, ns)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
