@@ -34,6 +34,7 @@ type settings struct {
 
 	providersFile   string
 	defaultProbeURL string
+	legacyFinalizer string
 	leases          drain.Options
 
 	manager managerSettings
@@ -47,6 +48,7 @@ func defaultSettings() settings {
 func (s *settings) addProviderFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.providersFile, "providers", "providers.yaml", "providers `file`; it is read again when it changes")
 	f.StringVar(&s.defaultProbeURL, "default-probe-url", "", "`URL` that is fetched through proxies whose healthCheck names none")
+	f.StringVar(&s.legacyFinalizer, "legacy-finalizer", "", "`finalizer` of the operator that managed the Proxies before; it is taken off with Fairlead's own")
 }
 
 // addLeaseFlags are for the part that waits for leases.
@@ -159,7 +161,7 @@ func (p *parts) addWorker(context.Context) error {
 	if err := p.leases.Check(); err != nil {
 		return err
 	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, Log: p.log}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Log: p.log}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}

@@ -52,7 +52,7 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", ref, err)
 	}
-	if !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) {
+	if !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) && !p.Foreign() {
 		w.forget(ref.UID) // others hold it back; our part is done
 		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
 	}

@@ -41,7 +41,9 @@ type Options struct {
 	Providers  *provider.Registry
 	// API knows the leases.
 	API drain.Options
-	Log *slog.Logger
+	// LegacyFinalizer comes off the objects with ours; empty for none.
+	LegacyFinalizer string
+	Log             *slog.Logger
 }
 
 // Run serves all queues until ctx ends.
@@ -50,7 +52,7 @@ func Run(ctx context.Context, o Options) error {
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
 	events := object.NewRecorder(o.Kubernetes, o.Log)
 	defer closeEvents(events)
-	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Events: events}
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, LegacyFinalizer: o.LegacyFinalizer, Events: events}
 	register(main, wire.ActivityClaim, objects.Claim)
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)

@@ -49,6 +49,7 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 	claim.SkipCleanup = p.Annotations[crawl.AnnotationSkipCleanup] == "true"
 	claim.Replace = p.Annotations[crawl.AnnotationReplace]
 	claim.Stored = fromStatus(&p.Status)
+	a.adopt(ctx, p, &claim)
 	if claim.Deleting {
 		return claim, nil
 	}

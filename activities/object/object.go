@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,6 +42,9 @@ type Activities struct {
 	// Client reads live: a cache may be behind what a workflow has written.
 	Client    client.Client
 	Providers Providers
+	// LegacyFinalizer of the operator that managed the objects before; it comes off
+	// with ours.
+	LegacyFinalizer string
 	// Events tells people what happened; nil tells nobody.
 	Events *Recorder
 }
@@ -76,15 +78,15 @@ func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
 	if err != nil || !found {
 		return err
 	}
-	i := slices.Index(p.Finalizers, crawl.Finalizer)
-	if i < 0 {
+	rest := a.released(p.Finalizers)
+	if len(rest) == len(p.Finalizers) {
 		return nil
 	}
 	if p.DeletionTimestamp.IsZero() {
 		return fmt.Errorf("%w: Proxy %s is not being deleted", ErrSuperseded, ref)
 	}
 	before := p.DeepCopy()
-	p.Finalizers = slices.Delete(p.Finalizers, i, i+1)
+	p.Finalizers = rest
 	err = a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
 	if apierrors.IsNotFound(err) {
 		return nil

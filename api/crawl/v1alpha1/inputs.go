@@ -83,6 +83,12 @@ func (p *Proxy) Scheme() Scheme {
 	return SchemeHTTP
 }
 
+// Foreign says whether another operator wrote the status of p, which has an
+// instance then and no sequence.
+func (p *Proxy) Foreign() bool {
+	return p.Status.Sequence == 0 && len(p.Status.Instances) == 0 && p.Status.ProviderID != ""
+}
+
 // Current is the newest entry of the ledger, the instance that clients use, or
 // nil for an External proxy and before the first Create.
 func (s *ProxyStatus) Current() *InstanceRecord {
