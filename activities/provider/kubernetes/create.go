@@ -79,22 +79,28 @@ func (p *Provider) ensureUsers(ctx context.Context, req provider.Request, pod *c
 	if err = p.client.Create(ctx, s); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	var there corev1.Secret
-	if err := p.client.Get(ctx, key(req.ID), &there); err != nil {
+	if kept, err := p.clearUsers(ctx, req, pod); kept || err != nil {
 		return err
 	}
+	return p.client.Create(ctx, s)
+}
+
+// clearUsers makes room for the Secret of pod, unless the one that is there is its
+// own. The garbage collector removes that of a former pod too, at any moment.
+func (p *Provider) clearUsers(ctx context.Context, req provider.Request, pod *corev1.Pod) (kept bool, err error) {
+	var there corev1.Secret
+	err = p.client.Get(ctx, key(req.ID), &there)
 	switch {
+	case err != nil:
+		return false, client.IgnoreNotFound(err)
 	case !p.owned(&there) || there.Labels[labelUID] != req.Owner.UID:
-		return fmt.Errorf("a Secret %s/%s is there already which is not of this Proxy: rename or remove it: %w",
+		return false, fmt.Errorf("a Secret %s/%s is there already which is not of this Proxy: rename or remove it: %w",
 			there.Namespace, there.Name, provider.ErrPermanent)
 	case len(there.OwnerReferences) == 1 && there.OwnerReferences[0].UID == pod.UID:
-		return nil
+		return true, nil
 	}
-	// It is of a former pod and may hold former credentials.
-	if err := p.client.Delete(ctx, &there, exactly(there.UID)); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	return p.client.Create(ctx, s)
+	// It may hold former credentials.
+	return false, client.IgnoreNotFound(p.client.Delete(ctx, &there, exactly(there.UID)))
 }
 
 func mountsUsers(pod *corev1.Pod) bool {
