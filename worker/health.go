@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,9 +32,6 @@ type ProbeOptions struct {
 
 // Probe probes every Proxy through itself until ctx ends, and tells what changed.
 func Probe(ctx context.Context, o ProbeOptions) {
-	// A later engine's verdicts are newer than those that an earlier one still has
-	// under way.
-	epoch := time.Now().UnixMilli()
 	probe.New(probe.Options{
 		Targets: o.targets,
 		Report: func(ctx context.Context, t probe.Transition) error {
@@ -48,7 +44,6 @@ func Probe(ctx context.Context, o ProbeOptions) {
 				LatencyMillis: t.Latency.Milliseconds(),
 				ExitIP:        t.ExitIP,
 				ProbedAt:      t.At,
-				Epoch:         epoch,
 			})
 			if err != nil {
 				o.Log.Warn("a verdict did not reach its workflow, telling it again with the next probe", "proxy", ref.String(), "error", err)

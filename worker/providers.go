@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -33,36 +34,36 @@ type WakeOptions struct {
 	Wake      Waker
 	Providers *provider.Registry
 	Log       *slog.Logger
+	// After is the clock's; default time.After.
+	After func(time.Duration) <-chan time.Time
 }
 
 // WakeMoved wakes the Proxies that a change of the providers file concerns, until
 // ctx ends. It belongs to the worker, whose claims answer by the same file.
 func WakeMoved(ctx context.Context, o WakeOptions) {
+	if o.After == nil {
+		o.After = time.After
+	}
 	changed := o.Providers.Changed()
 	configs := map[string]string{} // by provider, as the Proxies were last woken for
-	for pause := firstWake; ; pause *= 2 {
+	for pause := firstWake; ; pause = min(2*pause, lastWake) {
 		now := map[string]string{}
 		for _, name := range o.Providers.Names() {
 			now[name] = o.Providers.Config(name)
 		}
-		err := o.wake(ctx, func(name string) bool { return configs[name] != now[name] })
-		if err != nil {
+		if err := o.wake(ctx, func(name string) bool { return configs[name] != now[name] }); err != nil {
 			o.Log.Warn("the Proxies of changed providers are not all woken, trying again", "in", pause, "error", err)
-			pause = min(pause, lastWake)
 		} else {
 			configs = now
 		}
-		// A claim from before the change may be published after it: look again.
-		var again <-chan time.Time
-		if pause <= lastWake {
-			again = time.After(pause)
-		}
+		// A claim from before the change may be published after it, and a backend may be
+		// out of reach for long: look again.
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 			pause = firstWake / 2
-		case <-again:
+		case <-o.After(pause):
 		}
 	}
 }
@@ -72,16 +73,15 @@ func (o WakeOptions) wake(ctx context.Context, edited func(name string) bool) er
 	if err := o.Cache.List(ctx, &list); err != nil {
 		return fmt.Errorf("list Proxies: %w", err)
 	}
+	var errs []error
 	for i := range list.Items {
 		p := &list.Items[i]
 		if !o.concerned(ctx, p, edited) {
 			continue
 		}
-		if err := o.Wake.Changed(ctx, wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}); err != nil {
-			return err
-		}
+		errs = append(errs, o.Wake.Changed(ctx, wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // concerned says whether the providers file has something new for p: its provider

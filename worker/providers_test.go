@@ -102,22 +102,31 @@ func TestTheProvidersFileWakesWhomItConcerns(t *testing.T) {
 		told("still-lost", "gone", wire.ReasonUnavailable, "/a"),
 		told("refused", "here", wire.ReasonPermanent, ""),
 	}
+	pauses := make(chan time.Time)
 	wakes := &woken{fail: errors.New("Temporal is away")}
 	o := WakeOptions{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
 		Wake:  wakes, Log: slog.New(slog.DiscardHandler),
+		After:     func(time.Duration) <-chan time.Time { return pauses },
 		Providers: registry(t, filepath.Join(t.TempDir(), "providers.yaml"), "providers: [{name: here, type: process, process: {place: /a}}]"),
 	}
 	ended := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { defer close(ended); WakeMoved(ctx, o) }()
 	want := []string{"back", "elsewhere", "lost", "refused"}
-	for deadline := time.Now().Add(time.Minute); len(wakes.set()) < len(want) && time.Now().Before(deadline); {
-		time.Sleep(20 * time.Millisecond)
+	for range 20 { // whoever is concerned is woken until that shows, however long it takes
+		pauses <- time.Time{}
 	}
 	cancel()
 	<-ended
 	if diff := cmp.Diff(want, wakes.set()); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
+	}
+	counts := map[string]int{}
+	for _, name := range wakes.names {
+		counts[name]++
+	}
+	if counts["refused"] > 2 || counts["back"] < 20 {
+		t.Errorf("woken so often: %v; want one that was refused for good once for each change, one that waits each time", counts)
 	}
 }

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,18 +39,19 @@ const (
 	betweenLooks = 500 * time.Millisecond
 	// tellAfter is how long looks may fail before that is told.
 	tellAfter = time.Minute
-	// deleteAgain is how long a deletion may take before it is asked for again.
-	deleteAgain = time.Minute
 )
 
 // Settle waits until the instance is up, down or gone.
 func (a *Activities) Settle(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
 	return poll(ctx, in, func() (wire.Instance, error) {
 		seen, err := a.Get(ctx, in)
-		if err == nil && (seen.State == wire.StateProvisioning || seen.State == wire.StateUnknown) {
-			return seen, &NotYet{pause(ctx), in.Entry.Name + " is " + seen.State}
+		if err != nil || seen.State != wire.StateProvisioning && seen.State != wire.StateUnknown {
+			return seen, err
 		}
-		return seen, err
+		if in.Patience > 0 && seen.Message != in.Told && waited(ctx) > in.Patience {
+			return seen, nil // to be told
+		}
+		return seen, &NotYet{pause(ctx), in.Entry.Name + " is " + seen.State}
 	})
 }
 
@@ -62,15 +64,15 @@ func (a *Activities) Vanish(ctx context.Context, in wire.InstanceInput) (wire.In
 
 func (a *Activities) confirmGone(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
 	for range 2 {
-		_, err := a.Provider.Get(ctx, id(in.Entry))
+		inst, err := a.Provider.Get(ctx, id(in.Entry))
 		switch {
 		case err == nil:
-			return stillThere(ctx, in)
+			return stillThere(ctx, in, inst)
 		case !errors.Is(err, provider.ErrNotFound):
 			return wire.Instance{}, lasting(fmt.Errorf("look whether instance %s is gone: %w", in.Entry.Name, err))
 		}
 		if rest := time.Until(in.Entry.AttemptUntil); rest > 0 {
-			return unknown(ctx), &NotYet{min(rest, pause(ctx)), "an attempt to create " + in.Entry.Name + " may still be running"}
+			return unknown(ctx, ""), &NotYet{min(rest, pause(ctx)), "an attempt to create " + in.Entry.Name + " may still be running"}
 		}
 		select {
 		case <-ctx.Done():
@@ -81,15 +83,21 @@ func (a *Activities) confirmGone(ctx context.Context, in wire.InstanceInput) (wi
 	return wire.Instance{State: wire.StateGone, Attempt: attempt(ctx)}, nil
 }
 
-func stillThere(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
-	if time.Since(activity.GetInfo(ctx).ScheduledTime) > deleteAgain {
-		return unknown(ctx), nil
+func stillThere(ctx context.Context, in wire.InstanceInput, inst provider.Instance) (wire.Instance, error) {
+	what := cmp.Or(inst.Message, "it is "+string(inst.State))
+	if waited(ctx) > in.Patience {
+		return unknown(ctx, what), nil
 	}
-	return unknown(ctx), &NotYet{pause(ctx), in.Entry.Name + " is still there"}
+	return unknown(ctx, what), &NotYet{pause(ctx), in.Entry.Name + " is still there: " + what}
 }
 
-func unknown(ctx context.Context) wire.Instance {
-	return wire.Instance{State: wire.StateUnknown, Attempt: attempt(ctx)}
+func unknown(ctx context.Context, message string) wire.Instance {
+	return wire.Instance{State: wire.StateUnknown, Message: message, Attempt: attempt(ctx)}
+}
+
+// waited is how long this step has been under way.
+func waited(ctx context.Context) time.Duration {
+	return time.Since(activity.GetInfo(ctx).ScheduledTime)
 }
 
 // poll looks once for a polling step. Looks that have failed for a while end the

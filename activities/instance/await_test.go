@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
 	"example.com/fairlead/activities/provider"
@@ -18,6 +19,7 @@ type looks struct {
 	provider.Provider
 	answers []look
 	calls   int
+	message string
 }
 
 type look struct {
@@ -28,7 +30,7 @@ type look struct {
 func (l *looks) Get(context.Context, provider.ID) (provider.Instance, error) {
 	a := l.answers[min(l.calls, len(l.answers)-1)]
 	l.calls++
-	return provider.Instance{State: a.state}, a.err
+	return provider.Instance{State: a.state, Message: l.message}, a.err
 }
 
 func (l *looks) Delete(context.Context, provider.ID) error {
@@ -39,7 +41,7 @@ func (l *looks) Delete(context.Context, provider.ID) error {
 // through Temporal.
 func call(t *testing.T, fn func(context.Context, wire.InstanceInput) (wire.Instance, error), e wire.Entry) (seen wire.Instance, err error) {
 	t.Helper()
-	return callAfter(t, fn, wire.InstanceInput{Entry: e}, time.Time{})
+	return callAfter(t, fn, wire.InstanceInput{Entry: e, Patience: time.Minute}, time.Time{})
 }
 
 // callAfter runs an activity once whose looks have failed since a time.
@@ -149,11 +151,34 @@ func TestPollsTellWhatFailsForLong(t *testing.T) {
 			} {
 				a := &Activities{Provider: &looks{answers: []look{tt.answer}}}
 				poll := func(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) { return fn(a, ctx, in) }
-				_, err := callAfter(t, poll, wire.InstanceInput{Quiet: tt.quiet}, tt.failing)
+				_, err := callAfter(t, poll, wire.InstanceInput{Quiet: tt.quiet, Patience: time.Minute}, tt.failing)
 				var failing *Failing
 				if told := errors.As(err, &failing); told != tt.told || (err != nil && !told) != tt.retried {
 					t.Errorf("%s: %v; want told %v, retried %v", what, err, tt.told, tt.retried)
 				}
+			}
+		})
+	}
+}
+
+func TestAWaitWithoutPatienceReturnsWhatItSees(t *testing.T) {
+	p := &looks{answers: []look{{state: provider.Provisioning}}}
+	a := &Activities{Provider: p}
+	p.message = "ImagePullBackOff: no such image"
+	for name, tt := range map[string]struct {
+		told   string
+		wait   func(context.Context, wire.InstanceInput) (wire.Instance, error)
+		notYet bool
+		want   wire.Instance
+	}{
+		"something new is told":              {"", a.Settle, false, wire.Instance{State: wire.StateProvisioning, Message: p.message, Attempt: 1}},
+		"what was told is waited for":        {p.message, a.Settle, true, wire.Instance{State: wire.StateProvisioning, Message: p.message, Attempt: 1}},
+		"a deletion that takes long is told": {"", a.Vanish, false, wire.Instance{State: wire.StateUnknown, Message: p.message, Attempt: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen, err := callAfter(t, tt.wait, wire.InstanceInput{Told: tt.told, Patience: time.Nanosecond}, time.Time{})
+			if diff := cmp.Diff(tt.want, seen); diff != "" || isNotYet(err) != tt.notYet {
+				t.Errorf("error %v, seen (-want +got):\n%s", err, diff)
 			}
 		})
 	}

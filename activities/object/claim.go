@@ -47,7 +47,7 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 	claim.Inputs = p.Inputs(versions)
 	claim.Paused = p.Annotations[crawl.AnnotationPaused] == "true"
 	claim.SkipCleanup = p.Annotations[crawl.AnnotationSkipCleanup] == "true"
-	claim.Replace = p.Annotations[crawl.AnnotationReplace]
+	claim.Replace = p.ReplaceAsked()
 	claim.Stored = fromStatus(&p.Status)
 	a.adopt(ctx, p, &claim)
 	if claim.Deleting {

@@ -122,8 +122,6 @@ type Health struct {
 	LatencyMillis int64     `json:"latencyMillis,omitempty"`
 	ExitIP        string    `json:"exitIP,omitempty"`
 	ProbedAt      time.Time `json:"probedAt"`
-	// Epoch orders the signals of one engine after those of the engine before it.
-	Epoch int64 `json:"epoch,omitempty"`
 }
 
 // Reason is the condition reason of the verdict.
@@ -143,6 +141,10 @@ type InstanceInput struct {
 	Entry     Entry    `json:"entry"`
 	// Quiet calls wait out a trouble that was told already.
 	Quiet bool `json:"quiet,omitempty"`
+	// Patience of a wait: after it, an instance that says something else than Told, or
+	// is still there, is returned as it is.
+	Patience time.Duration `json:"patience,omitempty"`
+	Told     string        `json:"told,omitempty"`
 }
 
 // Instance states, as providers tell them.

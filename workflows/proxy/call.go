@@ -18,6 +18,10 @@ const (
 	againDelay = 10 * time.Second
 	// noWorker is how long a call may wait for a worker that serves the provider.
 	noWorker = 90 * time.Second
+	// A wait for an instance that comes up is told what it waits for; one for an
+	// instance that goes asks for that again.
+	firstSettle, longestSettle = 10 * time.Second, 15 * time.Minute
+	firstVanish, longestVanish = time.Minute, time.Hour
 	// firstAttempts with the back-off of firstRetry are about a minute.
 	firstAttempts = 6
 )
@@ -35,8 +39,9 @@ var stepActivities = map[StepKind]string{
 func (r *run) call(ctx workflow.Context, s Step) error {
 	in := wire.InstanceInput{Proxy: r.proxy, ClusterID: r.state.ClusterID, Entry: s.Entry, Quiet: s.Quiet}
 	var seen wire.Instance
-	if rec := r.state.find(s.Entry); s.Kind == Create && rec != nil {
-		rec.Sent = true
+	if rec := r.state.find(s.Entry); rec != nil {
+		rec.Sent = rec.Sent || s.Kind == Create
+		in.Told, in.Patience = rec.Seen.Message, patience(s.Kind, rec.Waits)
 	}
 	// A Create or Delete that was sent may do its work whether or not we wait for
 	// it, so it is waited for; only the rests between quiet attempts can be cut.
@@ -52,6 +57,17 @@ func (r *run) call(ctx workflow.Context, s Step) error {
 	}
 	err := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in).Get(ctx, &seen)
 	return r.outcome(ctx, s, seen, err)
+}
+
+// patience of a wait grows with those that ended without what was waited for.
+func patience(k StepKind, waits int) time.Duration {
+	switch k {
+	case Settle:
+		return min(firstSettle<<min(waits, 10), longestSettle)
+	case Vanish:
+		return min(firstVanish<<min(waits, 10), longestVanish)
+	}
+	return 0
 }
 
 // race waits for future, or cancels it when a signal comes first.
@@ -92,6 +108,10 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 	case Get, Settle:
 		rec.see(seen)
 		r.state.Look = false
+		rec.Waits++
+		if seen.State != wire.StateProvisioning && seen.State != wire.StateUnknown {
+			rec.Waits = 0
+		}
 	case Delete:
 		rec.Deleting = true
 	case Vanish:
@@ -99,6 +119,8 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 			r.state.drop(s.Entry, workflow.Now(ctx))
 		} else {
 			rec.Deleting = false // it is still there, or came up late: delete it again
+			rec.Waits++
+			rec.Seen.Message = seen.Message
 		}
 	case Disown:
 		rec.Disowned = true
@@ -115,8 +137,7 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 		r.attempted(ctx, s.Entry, failedAttempt(err))
 	}
 	if failureType(err) == wire.FailureSuperseded {
-		r.dirty = true
-		return nil
+		return r.again(ctx, err)
 	}
 	if s.Kind == Disown { // it was to be done where it can be done
 		r.state.find(s.Entry).Disowned = true
@@ -124,7 +145,7 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 	}
 	t := trouble(s, err)
 	t.Config = r.config
-	if s.Quiet && r.state.Trouble != nil && *r.state.Trouble == t {
+	if s.Quiet && !r.dirty && r.state.Trouble != nil && *r.state.Trouble == t {
 		// It came back at once with what is known already: do not spin.
 		if err := workflow.Sleep(ctx, againDelay); err != nil {
 			return err
@@ -142,16 +163,18 @@ func (r *run) attempted(ctx workflow.Context, e wire.Entry, attempt int32) {
 		return
 	}
 	if rec := r.state.find(e); rec != nil {
-		rec.AttemptUntil = time.Time{}
+		rec.AttemptUntil = rec.LostUntil
+		if !rec.LostUntil.After(workflow.Now(ctx)) {
+			rec.AttemptUntil = time.Time{}
+		}
 	}
 }
 
 // bound limits how long an attempt that was lost on the way may still run.
 func (r *run) bound(ctx workflow.Context, e wire.Entry) {
 	if rec := r.state.find(e); rec != nil {
-		ledger := []wire.Entry{rec.Entry}
-		capAttempts(ledger, workflow.Now(ctx))
-		rec.Entry = ledger[0]
+		rec.LostUntil = later(rec.LostUntil, earlier(rec.AttemptUntil, lostAttemptEnds(workflow.Now(ctx))))
+		rec.AttemptUntil = rec.LostUntil
 	}
 }
 

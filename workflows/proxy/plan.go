@@ -79,7 +79,7 @@ func decideDeleting(s State, want wire.Claim) view {
 	if len(s.Ledger) == 0 {
 		return view{wire.PhaseDeleting, wire.ReasonDeleting, "", Step{Kind: Release}}
 	}
-	v := view{wire.PhaseDeleting, wire.ReasonDeleting, "deleting " + s.Ledger[0].Name, removal(s, &s.Ledger[0])}
+	v := view{wire.PhaseDeleting, wire.ReasonDeleting, still(&s.Ledger[0], "deleting "+s.Ledger[0].Name), removal(s, &s.Ledger[0])}
 	if s.Trouble != nil {
 		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
 	}
@@ -160,7 +160,7 @@ func decideProblem(s State, cur *Record, p *wire.Problem) view {
 func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch {
 	case cur.Deleting:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, toldWhy(s), removal(s, cur)}
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, still(cur, toldWhy(s)), removal(s, cur)}
 	case hashVersion(cur.Hash) != hashVersion(want.Hash):
 		// A hash of another version, or none, proves no difference. The Create that
 		// follows finds the instance and makes it ours.
@@ -185,7 +185,18 @@ func toldWhy(s State) string {
 	if c == nil || c.Reason != wire.ReasonReplacing {
 		return ""
 	}
-	return c.Message
+	why, _, _ := strings.Cut(c.Message, stillThere)
+	return why
+}
+
+const stillThere = "; the instance is still there: "
+
+// still adds to msg that a deletion takes long.
+func still(r *Record, msg string) string {
+	if r.Waits == 0 || !r.Sent {
+		return msg
+	}
+	return msg + stillThere + r.Seen.Message
 }
 
 func decideCreate(s State, cur *Record, now time.Time) view {
@@ -225,7 +236,7 @@ func decideSeen(s State, cur *Record, now time.Time) view {
 func removal(s State, r *Record) Step {
 	if r.Fresh && !r.Sent { // no attempt can be running that was never sent
 		unsent := *r
-		unsent.AttemptUntil = time.Time{}
+		unsent.AttemptUntil = r.LostUntil
 		r = &unsent
 	}
 	if r.Deleting {

@@ -117,6 +117,29 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
+// TestLostAttempt: a workflow that was terminated left an attempt under way. Whatever
+// its successor does meanwhile, nothing is gone before that attempt has ended.
+func TestLostAttempt(t *testing.T) {
+	lost := now.Add(time.Minute)
+	var s State
+	claim := aProxy().claim
+	claim.Stored = wire.ProxyStatus{Sequence: 1, Ledger: []wire.Entry{{Provider: "p", Name: "proxy-x", Incarnation: 1, Hash: "v1:aa", AttemptUntil: lost}}}
+	s.merge(claim, now)
+	s.Ledger[0].see(wire.Instance{State: wire.StateGone})
+	step := Next(s, claim, now)
+	if step.Kind != Enter {
+		t.Fatalf("step = %+v, want room for another Create", step)
+	}
+	s.enter(step.Entry, claim)
+	claim.Deleting = true
+	for step = Next(s, claim, now); step.Kind == Publish; step = Next(s, claim, now) {
+		s.Stored = step.Status
+	}
+	if step.Kind != Delete || step.Entry.AttemptUntil.Before(lost) {
+		t.Errorf("step = %+v, want Delete that knows of the lost attempt", step)
+	}
+}
+
 // TestStatus states whole statuses.
 func TestStatus(t *testing.T) {
 	t.Run("a healthy proxy", func(t *testing.T) {

@@ -22,7 +22,7 @@ func retire(s State, want wire.Claim, r *Record, now time.Time, why string) view
 	if until := s.drainUntil(r, want, now); until.After(now) {
 		return view{wire.PhaseDraining, wire.ReasonDraining, why, Step{Kind: Drain, Entry: r.Entry, Until: until}}
 	}
-	return view{wire.PhaseReplacing, wire.ReasonReplacing, why, removal(s, r)}
+	return view{wire.PhaseReplacing, wire.ReasonReplacing, still(r, why), removal(s, r)}
 }
 
 // drainUntil is until when the leases of r are waited for; zero when they are not,
@@ -75,9 +75,14 @@ func decideBudget(until time.Time) view {
 // instance too old.
 const maxAgePrefix = "max-age/"
 
+// replaceWords tells why; a reason that somebody gave follows the first space.
 func replaceWords(value string) string {
 	if strings.HasPrefix(value, maxAgePrefix) {
 		return "older than replacement.maxAge"
 	}
-	return "asked for by annotation " + wire.AnnotationReplace
+	words := "asked for by annotation " + wire.AnnotationReplace
+	if _, reason, found := strings.Cut(value, " "); found {
+		words += ": " + reason
+	}
+	return words
 }

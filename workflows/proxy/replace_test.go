@@ -63,6 +63,19 @@ func TestDraining(t *testing.T) {
 	}
 }
 
+func TestTheReasonOfAReplacementIsTold(t *testing.T) {
+	for value, want := range map[string]string{
+		"now":                         "asked for by annotation crawl.example.com/replace",
+		"2026-03-01T12:00:00Z banned": "asked for by annotation crawl.example.com/replace: banned",
+		"max-age/7":                   "older than replacement.maxAge",
+	} {
+		w := aProxy().having(wire.StateRunning).with(func(_ *State, c *wire.Claim) { c.Replace = value })
+		if got := condition(Next(w.state, w.claim, now).Status.Conditions, wire.ConditionProvisioned); got.Message != want {
+			t.Errorf("%q is told as %q, want %q", value, got.Message, want)
+		}
+	}
+}
+
 func TestADrainingProxyKeepsItsAddressAndIsNotReady(t *testing.T) {
 	for name, w := range map[string]*world{
 		"after an edit":  aProxy().draining().having(wire.StateRunning).healthy(true).with(edited),

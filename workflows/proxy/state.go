@@ -50,6 +50,11 @@ type Record struct {
 	Fresh bool `json:"fresh,omitempty"`
 	// Sent: a Create was sent to the provider.
 	Sent bool `json:"sent,omitempty"`
+	// LostUntil is the time until which an attempt may still run that nobody waits for
+	// any more; no later attempt says anything about it.
+	LostUntil time.Time `json:"lostUntil,omitzero"`
+	// Waits counts the waits for it that ended without what was waited for.
+	Waits int `json:"waits,omitempty"`
 	// Seen is the provider's last word; State is empty before the first look.
 	Seen wire.Instance `json:"seen"`
 	// Deleting: the provider accepted the deletion.
@@ -79,7 +84,11 @@ type Trouble struct {
 func (s *State) merge(c wire.Claim, now time.Time) {
 	if s.Version == 0 {
 		s.Version = stateVersion
-		capAttempts(c.Stored.Ledger, now)
+		// Whatever a former chain of runs had under way began before this one.
+		for i := range c.Stored.Ledger {
+			e := &c.Stored.Ledger[i]
+			e.AttemptUntil = earlier(e.AttemptUntil, lostAttemptEnds(now))
+		}
 	}
 	if s.ClusterID == "" {
 		s.ClusterID = c.ClusterID
@@ -116,9 +125,7 @@ func (s *State) takeOver(c wire.Claim) {
 		s.Trouble = &Trouble{Type: wire.FailurePermanent, Message: p.Message, Config: c.ProviderConfig}
 	}
 	for _, e := range stored.Ledger {
-		if s.find(e) == nil {
-			s.Ledger = append(s.Ledger, Record{Entry: e})
-		}
+		s.unite(e)
 	}
 	if stored.Sequence > s.Stored.Sequence {
 		s.ReplaceSeen = stored.ObservedReplace
@@ -134,15 +141,39 @@ func (s *State) takeOver(c wire.Claim) {
 	s.Stored = stored
 }
 
-// capAttempts bounds what a former chain of runs left: whatever it had under way
-// began before this one, so it ends within one attempt from now.
-func capAttempts(ledger []wire.Entry, now time.Time) {
-	latest := lostAttemptEnds(now)
-	for i := range ledger {
-		if ledger[i].AttemptUntil.After(latest) {
-			ledger[i].AttemptUntil = latest
-		}
+// unite takes an entry into the ledger. A provider knows an instance by place and
+// name: of two entries about the same one, the newer incarnation is it.
+func (s *State) unite(e wire.Entry) {
+	there := slices.IndexFunc(s.Ledger, func(r Record) bool {
+		return r.Provider == e.Provider && r.Place == e.Place && r.Name == e.Name
+	})
+	theirs := Record{Entry: e, Sent: true, LostUntil: e.AttemptUntil}
+	if there < 0 {
+		s.Ledger = append(s.Ledger, theirs)
+		return
 	}
+	r := &s.Ledger[there]
+	if e.Incarnation > r.Incarnation {
+		theirs.LostUntil = later(theirs.LostUntil, r.AttemptUntil)
+		*r = theirs
+	} else {
+		r.LostUntil = later(r.LostUntil, e.AttemptUntil)
+	}
+	r.AttemptUntil = later(r.AttemptUntil, r.LostUntil)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // lostAttemptEnds is when an attempt that began before now must have ended.
@@ -198,6 +229,7 @@ func (s *State) drop(e wire.Entry, now time.Time) {
 func (s *State) enter(e wire.Entry, want wire.Claim) {
 	if r := s.find(e); r != nil {
 		r.Entry, r.Fresh = e, !e.AttemptUntil.IsZero()
+		r.AttemptUntil = later(r.AttemptUntil, r.LostUntil)
 		return
 	}
 	s.Ledger = append(s.Ledger, Record{Entry: e, Fresh: true})
@@ -212,14 +244,14 @@ func (s *State) healthOf(incarnation int64) *wire.Health {
 	return s.Health
 }
 
-// heed takes in a verdict, and says whether it did. A verdict of an older engine,
-// or on an instance that is not the newest, is old news.
+// heed takes in a verdict, and says whether it did. A verdict on an instance that
+// is not the newest is old news.
 func (s *State) heed(h wire.Health) bool {
 	var incarnation int64
 	if n := newest(s.entries()); n != nil {
 		incarnation = n.Incarnation
 	}
-	if h.Incarnation != incarnation || (s.Health != nil && h.Epoch < s.Health.Epoch) {
+	if h.Incarnation != incarnation {
 		return false
 	}
 	s.Health = &h

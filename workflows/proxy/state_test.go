@@ -35,7 +35,9 @@ func TestMerge(t *testing.T) {
 	})
 	t.Run("the ledger is the union of both sides", func(t *testing.T) {
 		s := State{Version: stateVersion, ClusterID: "c1", Ledger: []Record{{Entry: entry(3, time.Time{})}}, Stored: wire.ProxyStatus{Sequence: 3}}
-		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{entry(4, time.Time{})}}}, now)
+		elsewhere := entry(4, time.Time{})
+		elsewhere.Place = "z2"
+		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{elsewhere}}}, now)
 		if diff := cmp.Diff([]int64{3, 4}, incarnations(s)); diff != "" {
 			t.Errorf("incarnations (-want +got):\n%s", diff)
 		}
@@ -48,6 +50,16 @@ func TestMerge(t *testing.T) {
 		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 1, Ledger: []wire.Entry{entry(1, now.Add(24*time.Hour))}}}, now)
 		if latest := now.Add(wire.CreateAttempt + wire.AttemptSlack + time.Second); s.Ledger[0].AttemptUntil.After(latest) {
 			t.Errorf("attemptUntil = %s, want at most %s", s.Ledger[0].AttemptUntil, latest)
+		}
+	})
+	t.Run("of one instance the newer incarnation counts, and attempts of both", func(t *testing.T) {
+		soon, late := now.Add(time.Minute), now.Add(2*time.Minute)
+		for _, tt := range []struct{ ours, theirs wire.Entry }{{entry(3, late), entry(4, soon)}, {entry(4, soon), entry(3, late)}} {
+			s := State{Version: stateVersion, ClusterID: "c1", Ledger: []Record{{Entry: tt.ours}}, Stored: wire.ProxyStatus{Sequence: 3}}
+			s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{tt.theirs}}}, now)
+			if len(s.Ledger) != 1 || s.Ledger[0].Incarnation != 4 || !s.Ledger[0].AttemptUntil.Equal(late) {
+				t.Errorf("ledger = %+v, want incarnation 4 with an attempt until %s", s.Ledger, late)
+			}
 		}
 	})
 	t.Run("the first claim decides the cluster", func(t *testing.T) {
@@ -98,8 +110,9 @@ func TestMergeOfWhatOthersWrote(t *testing.T) {
 		claim := w.claim
 		claim.Stored = wire.ProxyStatus{Sequence: 4, Phase: wire.PhaseProvisioning, Ledger: []wire.Entry{{Provider: "p", Name: "proxy-x", Incarnation: 0}}}
 		w.state.merge(claim, now)
-		if len(w.state.Ledger) != 2 {
-			t.Errorf("ledger = %+v, want the union", w.state.Ledger)
+		// The provider knows one instance by that name, the one that runs.
+		if len(w.state.Ledger) != 1 || w.state.Ledger[0].Incarnation != 1 || w.state.Ledger[0].Seen.State != wire.StateRunning {
+			t.Errorf("ledger = %+v, want the newer instance alone", w.state.Ledger)
 		}
 		if got := Next(w.state, claim, now); got.Kind != Publish || got.Status.Sequence != 10 {
 			t.Errorf("step = %+v, want to publish sequence 10", got)
@@ -121,7 +134,6 @@ func TestMergeOfWhatOthersWrote(t *testing.T) {
 func TestHeed(t *testing.T) {
 	base := func() State {
 		w := aProxy().having(wire.StateRunning).healthy(true)
-		w.state.Health.Epoch = 5
 		return w.state
 	}
 	tests := []struct {
@@ -130,10 +142,9 @@ func TestHeed(t *testing.T) {
 		want        bool // the verdict is taken in
 		wantToCheck bool
 	}{
-		{"a verdict on the newest instance counts", wire.Health{Incarnation: 1, Epoch: 5, Healthy: true}, true, false},
-		{"a bad verdict asks for a look", wire.Health{Incarnation: 1, Epoch: 5}, true, true},
-		{"a verdict on another incarnation is old news", wire.Health{Incarnation: 2, Epoch: 5}, false, false},
-		{"a verdict of an older engine is old news", wire.Health{Incarnation: 1, Epoch: 4}, false, false},
+		{"a verdict on the newest instance counts", wire.Health{Incarnation: 1, Healthy: true}, true, false},
+		{"a bad verdict asks for a look", wire.Health{Incarnation: 1}, true, true},
+		{"a verdict on another incarnation is old news", wire.Health{Incarnation: 2}, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func Workflow(ctx workflow.Context, in Input) error {
 		return err
 	}
 	for {
-		if !r.dirty {
+		for !r.dirty { // a signal may say nothing new
 			r.inbox.wait(ctx, r)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -54,6 +54,8 @@ type run struct {
 	dirty bool
 	// config of the provider, as last claimed.
 	config string
+	// superseded: so was the last thing that this run did.
+	superseded bool
 }
 
 func newRun(ctx workflow.Context, in Input) *run {
@@ -145,6 +147,7 @@ func (r *run) publish(ctx workflow.Context, s Step) error {
 		return r.again(ctx, err)
 	}
 	r.state.Stored = s.Status
+	r.superseded = false
 	return r.index(ctx, s.Status)
 }
 
@@ -164,7 +167,8 @@ func (r *run) again(ctx workflow.Context, err error) error {
 		return err
 	}
 	r.dirty = true
-	if failureType(err) == wire.FailureSuperseded {
+	if failureType(err) == wire.FailureSuperseded && !r.superseded {
+		r.superseded = true // once may be a race, twice in a row is a quarrel
 		return nil
 	}
 	workflow.GetLogger(ctx).Warn("activity failed, claiming again", "error", err)

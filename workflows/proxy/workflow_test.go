@@ -275,3 +275,34 @@ func TestWorkflowOnFailures(t *testing.T) {
 		}
 	})
 }
+
+func TestACreateThatAnswersSaysNothingOfAnEarlierOne(t *testing.T) {
+	o := newOutside()
+	first := true
+	o.fail = func(a string) error {
+		if a != wire.ActivityCreate || !first {
+			return nil
+		}
+		first = false // the second attempt of one activity: the first may still be running
+		return temporal.NewApplicationErrorWithOptions("why", wire.FailureSuperseded, temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{wire.FailureDetail{Attempt: 2}}})
+	}
+	state := o.episode(t, nil, nil)
+	if r := state.Ledger[0]; r.LostUntil.IsZero() || !r.AttemptUntil.Equal(r.LostUntil) {
+		t.Errorf("record = %+v, want the lost attempt in the ledger", r)
+	}
+}
+
+func TestAVerdictThatSaysNothingNewCostsNothing(t *testing.T) {
+	o := newOutside()
+	state := o.episode(t, nil, nil)
+	o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+		stale := wire.Health{Incarnation: state.Ledger[0].Incarnation + 1, Healthy: true, Verdict: "healthy"}
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalHealth, stale) }, time.Minute)
+		env.RegisterDelayedCallback(func() {
+			if len(o.calls) != 0 {
+				t.Errorf("calls after a stale verdict: %v", o.calls)
+			}
+			env.SignalWorkflow(wire.SignalChanged, nil)
+		}, 2*time.Minute)
+	})
+}

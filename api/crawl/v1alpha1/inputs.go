@@ -59,6 +59,20 @@ func (p *Proxy) Inputs(secretVersions map[string]string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// maxReplaceAsked bounds what is kept of the replace annotation, in bytes.
+const maxReplaceAsked = 256
+
+// ReplaceAsked is the value of the replace annotation, as status.observedReplace
+// tells it: a hash stands for one that is too long.
+func (p *Proxy) ReplaceAsked() string {
+	v := p.Annotations[AnnotationReplace]
+	if len(v) <= maxReplaceAsked {
+		return v
+	}
+	sum := sha256.Sum256([]byte(v))
+	return "sha256:" + hex.EncodeToString(sum[:8])
+}
+
 // Condition returns the condition of type t, or nil.
 func (s *ProxyStatus) Condition(t string) *metav1.Condition {
 	for i := range s.Conditions {
