@@ -56,7 +56,7 @@ finds again.`,
 	f := cmd.Flags()
 	f.StringVar(&o.StateDir, "state-dir", ".fairlead", "`directory` for everything that outlives a run")
 	f.StringVar(&o.BinDir, "bin-dir", "", "`directory` of the programs that `make` builds (default: that of fairlead)")
-	f.StringVar(&o.HTTPAddress, "http-address", "127.0.0.1:8090", "`host:port` of Fairlead's HTTP API")
+	f.StringVar(&o.HTTPAddress, local.FlagHTTPAddress, "127.0.0.1:8090", "`host:port` of Fairlead's HTTP API")
 	for _, p := range o.Ports.Flags() {
 		f.IntVar(p.Value, p.Name, *p.Value, p.Usage)
 	}

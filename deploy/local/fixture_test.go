@@ -27,7 +27,7 @@ const settleTimeout = 30 * time.Second
 // options are those of a stack of the test's own.
 func options(t *testing.T) local.Options {
 	t.Helper()
-	free, err := ports.Reserve(5)
+	free, err := ports.Reserve(6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +40,7 @@ func options(t *testing.T) local.Options {
 	for i, f := range o.Ports.Flags() {
 		*f.Value = free.Ports[i]
 	}
+	o.HTTPAddress = fmt.Sprintf("127.0.0.1:%d", free.Ports[5])
 	return o
 }
 

@@ -12,8 +12,11 @@ import (
 	"example.com/fairlead/deploy/local/temporal"
 )
 
-// FlagNodeSubnet is the flag that sets Options.NodeSubnet.
-const FlagNodeSubnet = "node-subnet"
+// Flags that set Options, for error messages; Ports has its own.
+const (
+	FlagNodeSubnet  = "node-subnet"
+	FlagHTTPAddress = "http-address"
+)
 
 // loopback is the only address that the stack listens on, except for a node's.
 const loopback = "127.0.0.1"
@@ -26,7 +29,8 @@ type Options struct {
 	BinDir string
 	// Ports to listen on.
 	Ports Ports
-	// HTTPAddress of Fairlead's own API, told to whoever starts a second stack.
+	// HTTPAddress of Fairlead's own API: checked like Ports, and told to whoever
+	// starts a second stack. It may be empty.
 	HTTPAddress string
 	// Node makes this machine a node of the cluster, so that pods run.
 	Node bool
@@ -100,12 +104,32 @@ func (o *Options) check() error {
 		needed = append(needed, temporal.Program)
 	}
 	errs := []error{controlplane.CheckPrograms(o.BinDir, needed...)}
-	for _, f := range o.Ports.Flags() {
-		if o.listensOn(f.Value) {
-			errs = append(errs, ports.Check(address(*f.Value), "--"+f.Name))
+	user := map[string]string{}
+	for _, l := range o.listeners() {
+		if other, used := user[l.address]; used {
+			errs = append(errs, fmt.Errorf("address %s is given twice: choose another port with %s or %s", l.address, other, l.flag))
+			continue
 		}
+		user[l.address] = l.flag
+		errs = append(errs, ports.Check(l.address, l.flag))
 	}
 	return errors.Join(errs...)
+}
+
+// listener is an address to listen on, and the flag that sets it.
+type listener struct{ address, flag string }
+
+func (o *Options) listeners() []listener {
+	var all []listener
+	for _, f := range o.Ports.Flags() {
+		if o.listensOn(f.Value) {
+			all = append(all, listener{address(*f.Value), "--" + f.Name})
+		}
+	}
+	if o.HTTPAddress != "" {
+		all = append(all, listener{o.HTTPAddress, "--" + FlagHTTPAddress})
+	}
+	return all
 }
 
 // listensOn says whether the port at value, a field of o.Ports, is used at all.

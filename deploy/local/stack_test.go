@@ -107,7 +107,6 @@ func TestNamespaceWithObjectsIsDeleted(t *testing.T) {
 
 func TestSecondStartSaysWhoRuns(t *testing.T) {
 	o := options(t)
-	o.HTTPAddress = "127.0.0.1:8090"
 	s := start(t, o)
 	defer stop(t, s)
 	_, err := local.Start(t.Context(), o)
@@ -118,7 +117,7 @@ func TestSecondStartSaysWhoRuns(t *testing.T) {
 	for _, want := range []string{
 		fmt.Sprintf("pid %d since 20", os.Getpid()),
 		fmt.Sprintf("Kubernetes API https://127.0.0.1:%d", o.Ports.Kubernetes),
-		"HTTP API http://127.0.0.1:8090",
+		"HTTP API http://" + o.HTTPAddress,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not say %q", err, want)
@@ -148,17 +147,34 @@ func TestDeathOfAPartIsReported(t *testing.T) {
 	nothingRuns(t, o.StateDir)
 }
 
-func TestTakenPortFailsTheStartAndLeavesNothing(t *testing.T) {
+func TestTakenAddressFailsTheStartAndLeavesNothing(t *testing.T) {
 	o := options(t)
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", o.Ports.TemporalUI))
-	if err != nil {
-		t.Fatal(err)
+	for flag, address := range map[string]string{
+		"--temporal-ui-port": fmt.Sprintf("127.0.0.1:%d", o.Ports.TemporalUI),
+		"--http-address":     o.HTTPAddress,
+	} {
+		t.Run(flag, func(t *testing.T) {
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = l.Close() }()
+			_, err = local.Start(t.Context(), o)
+			var taken *ports.TakenError
+			if !errors.As(err, &taken) || taken.Flag != flag || taken.Holder == nil || taken.Holder.PID != os.Getpid() {
+				t.Errorf("start with a taken address gave %v", err)
+			}
+			nothingRuns(t, o.StateDir)
+		})
 	}
-	defer func() { _ = l.Close() }()
-	_, err = local.Start(t.Context(), o)
-	var taken *ports.TakenError
-	if !errors.As(err, &taken) || taken.Flag != "--temporal-ui-port" || taken.Holder == nil || taken.Holder.PID != os.Getpid() {
-		t.Errorf("start with a taken port gave %v", err)
+}
+
+func TestAddressGivenTwiceNamesBothFlags(t *testing.T) {
+	o := options(t)
+	o.HTTPAddress = fmt.Sprintf("127.0.0.1:%d", o.Ports.Echo)
+	_, err := local.Start(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "--echo-port or --http-address") {
+		t.Errorf("start gave %v", err)
 	}
 	nothingRuns(t, o.StateDir)
 }

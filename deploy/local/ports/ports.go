@@ -62,11 +62,23 @@ func check(address, flag string) error {
 	case !errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("address %s of %s cannot be listened on: %w", address, flag, err)
 	}
-	who, err := holder.Find(address)
+	who, err := find(address)
 	if err != nil {
 		return errors.Join(&TakenError{Address: address, Flag: flag}, err)
 	}
 	return &TakenError{Address: address, Flag: flag, Holder: who}
+}
+
+// find tells who holds an address, which may have the name of a host, or none.
+func find(address string) (*holder.Holder, error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("find who listens on %q: %w", address, err)
+	}
+	if a.IP == nil {
+		a.IP = net.IPv6unspecified
+	}
+	return holder.Find(a.AddrPort().String())
 }
 
 // The range lies below the kernel's ephemeral ports, so that no outgoing

@@ -35,6 +35,23 @@ func TestTakenAddressNamesItsHolderAndTheFlag(t *testing.T) {
 	}
 }
 
+func TestHolderIsFoundHoweverTheAddressIsWritten(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	for _, host := range []string{"127.0.0.1", "localhost", "", "0.0.0.0"} {
+		t.Run(host, func(t *testing.T) {
+			var taken *ports.TakenError
+			err := ports.Check(fmt.Sprintf("%s:%d", host, l.Addr().(*net.TCPAddr).Port), "--listen")
+			if !errors.As(err, &taken) || taken.Holder == nil || taken.Holder.PID != os.Getpid() {
+				t.Errorf("check gave %v", err)
+			}
+		})
+	}
+}
+
 func TestFreeAddressPasses(t *testing.T) {
 	free, err := ports.Reserve(1)
 	if err != nil {

@@ -29,6 +29,7 @@ func Find(address string) (*Holder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find who listens on %q: %w", address, err)
 	}
+	want = netip.AddrPortFrom(want.Addr().Unmap(), want.Port())
 	inodes := map[string]bool{}
 	// /proc/net is that of the program's first thread, which may be in another
 	// network namespace than the caller.
@@ -43,8 +44,8 @@ func Find(address string) (*Holder, error) {
 	return ownerOf(inodes)
 }
 
-// listening adds the socket inodes of a table that listen on want, or on its
-// port on all addresses.
+// listening adds the socket inodes of a table that are in the way of want: on its
+// address and port, or on its port where either is for all addresses.
 func listening(table string, want netip.AddrPort, inodes map[string]bool) error {
 	f, err := os.Open(table) // #nosec G304 -- one of two constant paths
 	if os.IsNotExist(err) {
@@ -64,7 +65,7 @@ func listening(table string, want netip.AddrPort, inodes map[string]bool) error 
 		if err != nil {
 			return fmt.Errorf("read listening sockets of %s: %w", table, err)
 		}
-		if local.Port() == want.Port() && (local.Addr() == want.Addr() || local.Addr().IsUnspecified()) {
+		if local.Port() == want.Port() && (local.Addr() == want.Addr() || local.Addr().IsUnspecified() || want.Addr().IsUnspecified()) {
 			inodes[fields[9]] = true
 		}
 	}
