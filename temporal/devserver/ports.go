@@ -23,13 +23,15 @@ const (
 func reservePorts(n int) ([]int, error) {
 	var ports []int
 	for port := firstFree; port < lastFree && len(ports) < n; port++ {
-		// An abstract unix socket is a lock that ends with its process and leaves no file.
-		mark, err := net.Listen("unix", "@fairlead-port-"+strconv.Itoa(port))
+		mark, err := markPort(port)
 		if err != nil {
+			return nil, err
+		}
+		if mark < 0 {
 			continue
 		}
 		if checkFree(loopback, port) != nil {
-			_ = mark.Close()
+			_ = syscall.Close(mark)
 			continue
 		}
 		ports = append(ports, port)
@@ -38,6 +40,26 @@ func reservePorts(n int) ([]int, error) {
 		return nil, fmt.Errorf("find %d free ports between %d and %d: only %d are free", n, firstFree, lastFree, len(ports))
 	}
 	return ports, nil
+}
+
+// markPort gives a descriptor that marks a port as reserved, -1 when another one
+// does; deploy/local/ports marks in the same way. An abstract unix socket is a lock
+// that ends with its process and leaves no file. A net.Listener that nobody refers
+// to would be closed by the garbage collector, a descriptor is not.
+func markPort(port int) (int, error) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("reserve port %d: %w", port, err)
+	}
+	err = syscall.Bind(fd, &syscall.SockaddrUnix{Name: "@fairlead-port-" + strconv.Itoa(port)})
+	if err == nil {
+		return fd, nil
+	}
+	_ = syscall.Close(fd)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return -1, nil
+	}
+	return -1, fmt.Errorf("reserve port %d: %w", port, err)
 }
 
 // checkPorts turns a taken port into an error that names it: the server itself
