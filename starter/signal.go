@@ -26,6 +26,11 @@ func (s *Signaller) Changed(ctx context.Context, ref wire.ProxyRef) error {
 	return s.wake(ctx, ref, wire.SignalChanged, nil)
 }
 
+// Observed tells the workflow of ref that its instance may differ from its status.
+func (s *Signaller) Observed(ctx context.Context, ref wire.ProxyRef) error {
+	return s.wake(ctx, ref, wire.SignalObserved, nil)
+}
+
 // Health tells the workflow of ref a verdict. One that does not run is started: an
 // idle proxy whose workflow was terminated has no other event to start it.
 func (s *Signaller) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
@@ -69,18 +74,4 @@ func (s *Signaller) wakeRunning(ctx context.Context, ref wire.ProxyRef, signal s
 		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", signal, ref, err)
 	}
 	return nil
-}
-
-// Running says whether the workflow of ref runs. It asks the workflow itself: the
-// list of workflows may be behind.
-func (s *Signaller) Running(ctx context.Context, ref wire.ProxyRef) (bool, error) {
-	run, err := s.Temporal.DescribeWorkflow(ctx, wire.ProxyID(ref), "")
-	var notFound *serviceerror.NotFound
-	if errors.As(err, &notFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("look at the workflow of Proxy %s: %w", ref, err)
-	}
-	return run.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
 }
