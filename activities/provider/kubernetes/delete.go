@@ -33,8 +33,10 @@ func (p *Provider) deleteOwned(ctx context.Context, id provider.ID, o client.Obj
 		return nil
 	case err != nil:
 		return err
-	case !p.owned(o) && !adoptable(o) || !o.GetDeletionTimestamp().IsZero():
+	case !p.owned(o) && !adoptable(o):
 		return nil
 	}
+	// Also what is being deleted: an API server that was cut off may have marked a pod
+	// that has no node to end it.
 	return client.IgnoreNotFound(p.client.Delete(ctx, o, exactly(o.GetUID())))
 }

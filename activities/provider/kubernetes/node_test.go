@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
@@ -124,8 +125,24 @@ func TestPodContract(t *testing.T) {
 			return p
 		}
 		t.Cleanup(func() { emptyNamespace(t, p(providertest.Cluster), p(providertest.OtherCluster)) })
-		return providertest.Harness{New: p, Place: namespace}
+		return providertest.Harness{New: p, Place: namespace, Stop: func(t *testing.T, id provider.ID) {
+			overrun(t, c, client.ObjectKey{Namespace: namespace, Name: id.Name})
+		}}
 	})
+}
+
+// overrun makes the kubelet end a pod for good.
+func overrun(t *testing.T, c client.Client, key client.ObjectKey) {
+	t.Helper()
+	var pod corev1.Pod
+	if err := c.Get(t.Context(), key, &pod); err != nil {
+		t.Fatal(err)
+	}
+	before := pod.DeepCopy()
+	pod.Spec.ActiveDeadlineSeconds = ptr.To[int64](1)
+	if err := c.Patch(t.Context(), &pod, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // emptyNamespace deletes all instances and waits until they are gone.

@@ -45,6 +45,10 @@ func TestContractInAnotherCluster(t *testing.T) {
 			New:    func(clusterID string) provider.Provider { return b.abroad("pods", clusterID) },
 			Place:  b.place(b.abroad("pods", providertest.Cluster)),
 			Settle: func(t *testing.T, id provider.ID) { b.setStatus(t, id, readyStatus()) },
+			Stop: func(t *testing.T, id provider.ID) {
+				b.setStatus(t, id, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"})
+			},
+			Foreign: b.foreign,
 		}
 	})
 }

@@ -176,9 +176,17 @@ func get(t *testing.T, p provider.Provider, req provider.Request) provider.Insta
 func TestContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
-		return providertest.Harness{Place: b.options.StateDir, Serves: listens, New: func(clusterID string) provider.Provider {
-			return b.open(func(o *process.Options) { o.ClusterID = clusterID })
-		}}
+		return providertest.Harness{
+			Place: b.options.StateDir, Serves: listens,
+			New: func(clusterID string) provider.Provider {
+				return b.open(func(o *process.Options) { o.ClusterID = clusterID })
+			},
+			Stop: func(*testing.T, provider.ID) { b.kill() },
+			Halt: func(*testing.T, provider.ID) {
+				b.kill()
+				rebooted(&b.options)
+			},
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ package providertest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -33,6 +34,14 @@ type Harness struct {
 	Place string
 	// Serves, if set, says whether an instance runs, whoever's it is.
 	Serves func(provider.Instance) bool
+	// Stop ends an instance by other means than the provider's.
+	Stop func(t *testing.T, id provider.ID)
+	// Halt, if set, ends an instance as a reboot of its host does; providers made
+	// after it see the host as it is then.
+	Halt func(t *testing.T, id provider.ID)
+	// Foreign, if set, puts something that is not ours where the instance would be, and
+	// returns whether it is still as it was.
+	Foreign func(t *testing.T, id provider.ID) (there func() bool)
 	// Settle, if set, makes a created instance come up where the backend does not by
 	// itself.
 	Settle func(t *testing.T, id provider.ID)
@@ -40,7 +49,7 @@ type Harness struct {
 
 // Run tests the provider of the harness that newHarness makes for each test.
 func Run(t *testing.T, newHarness func(*testing.T) Harness) {
-	for name, test := range map[string]func(*testing.T, Harness){
+	tests := map[string]func(*testing.T, Harness){
 		"a created instance comes up as it was asked for":             testCreate,
 		"creating it again returns it, whatever its hash":             testCreateAgain,
 		"a restarted program finds its instances":                     testRestart,
@@ -53,7 +62,9 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 		"an instance of another cluster is left alone":                testForeign,
 		"a backend that works is ready":                               testCheck,
 		"names and places that the backend could not take are errors": testBadNames,
-	} {
+	}
+	maps.Copy(tests, faultTests())
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, newHarness(t)) })
 	}
 }
