@@ -1,0 +1,33 @@
+package sweep
+
+import (
+	"example.com/fairlead/activities/provider"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
+)
+
+// drifted are the Proxies at rest whose instance is not as their status says. It is
+// a hint: their workflows look for themselves.
+func (v view) drifted() []wire.ProxyRef {
+	var refs []wire.ProxyRef
+	instances, hidden := v.instances(), v.hidden()
+	for _, p := range v.managed() {
+		entry := v.current(p)
+		if entry == nil || !steady(p) {
+			continue
+		}
+		inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
+		if inst == nil && hidden(entry.Place) || inst != nil && asTold(p, entry, inst) {
+			continue
+		}
+		refs = append(refs, refOf(p))
+	}
+	return refs
+}
+
+// asTold says whether an instance is what the status of its Proxy says.
+func asTold(p *crawl.Proxy, entry *crawl.InstanceRecord, inst *provider.Instance) bool {
+	return inst.State == provider.Running &&
+		inst.Incarnation == entry.Incarnation &&
+		inst.Host == p.Status.IP && inst.Port == p.Status.Port
+}
