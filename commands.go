@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/fairlead/api/kubeconfig"
 	"example.com/fairlead/temporal/conn"
 )
 
@@ -29,13 +29,10 @@ func (c *connections) addFlags(f *pflag.FlagSet) {
 }
 
 func (c *connections) rest() (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	cfg, err := kubeconfig.Load(c.kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("find the Kubernetes cluster (--kubeconfig): %w", err)
 	}
-	cfg.QPS = -1 // the API server's own fairness does it better
 	return cfg, nil
 }
 

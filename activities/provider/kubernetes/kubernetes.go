@@ -11,10 +11,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/kubeconfig"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;patch;delete
@@ -66,7 +66,7 @@ func Builder(own *rest.Config, clusterID string) provider.Builder {
 		config := own
 		if o.Kubeconfig != "" {
 			var err error
-			if config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig); err != nil {
+			if config, err = kubeconfig.Load(o.Kubeconfig); err != nil {
 				return nil, fmt.Errorf("kubernetes.kubeconfig: %w", err)
 			}
 		}
