@@ -3,8 +3,7 @@ package deploy
 
 import "embed"
 
-// Files has the definitions of kinds in crds, roles in rbac, and in examples objects
-// to try.
+// Files has the definitions of kinds in crds, and roles in rbac.
 //
-//go:embed crds/*.yaml rbac/*.yaml examples/*.yaml
+//go:embed crds/*.yaml rbac/*.yaml
 var Files embed.FS

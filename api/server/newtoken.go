@@ -21,11 +21,11 @@ func NewToken() (plain, sha256hex string) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // it never fails
 	plain = "fairlead_" + base64.RawURLEncoding.EncodeToString(random)
-	return plain, HashToken(plain)
+	return plain, hashToken(plain)
 }
 
-// HashToken returns what a tokens file holds of a token.
-func HashToken(plain string) string {
+// hashToken returns what a tokens file holds of a token.
+func hashToken(plain string) string {
 	sum := sha256.Sum256([]byte(plain))
 	return hex.EncodeToString(sum[:])
 }
@@ -53,7 +53,7 @@ func EnsureOperatorToken(tokensPath, plainPath string) error {
 	if err != nil {
 		return fmt.Errorf("tokens file %s: %w", tokensPath, err)
 	}
-	own := tokenEntry{Name: "operator", SHA256: HashToken(token), Scopes: []Scope{ScopeOperator}}
+	own := tokenEntry{Name: "operator", SHA256: hashToken(token), Scopes: []Scope{ScopeOperator}}
 	if slices.ContainsFunc(f.Tokens, func(e tokenEntry) bool { return strings.EqualFold(e.SHA256, own.SHA256) }) {
 		return nil
 	}

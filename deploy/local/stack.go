@@ -25,8 +25,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/fairlead/api/kubeconfig"
 	"example.com/fairlead/deploy"
 	"example.com/fairlead/deploy/local/child"
 	"example.com/fairlead/deploy/local/controlplane"
@@ -155,7 +155,7 @@ func (s *Stack) startCluster(ctx context.Context) error {
 	}
 	s.RESTConfig = s.cluster.Config
 	s.Kubeconfig = filepath.Join(o.StateDir, "kubeconfig")
-	if _, err := s.cluster.WriteKubeconfig(s.Kubeconfig, controlplane.Admin); err != nil {
+	if err := s.cluster.WriteKubeconfig(s.Kubeconfig, controlplane.Admin); err != nil {
 		return err
 	}
 	o.Progress("the Kubernetes API is ready")
@@ -165,7 +165,7 @@ func (s *Stack) startCluster(ctx context.Context) error {
 // useCluster installs Fairlead's objects in an existing cluster.
 func (s *Stack) useCluster(ctx context.Context) error {
 	s.Kubeconfig = s.options.Kubeconfig
-	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig)
+	config, err := kubeconfig.Load(s.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read kubeconfig %s: %w", s.Kubeconfig, err)
 	}

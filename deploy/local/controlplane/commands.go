@@ -136,8 +136,7 @@ func (c *ControlPlane) clientFlags(kubeconfig string) []string {
 // beside the control plane, and returns its path.
 func (c *ControlPlane) IdentityFile(who Identity) (string, error) {
 	path := filepath.Join(c.pkiDir, string(who)+".kubeconfig")
-	_, err := c.WriteKubeconfig(path, who)
-	return path, err
+	return path, c.WriteKubeconfig(path, who)
 }
 
 // AuthorityFile is the certificate of the cluster's authority.

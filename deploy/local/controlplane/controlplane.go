@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"example.com/fairlead/api/kubeconfig"
 	"example.com/fairlead/deploy/local/child"
 )
 
 // NodeName is the name of the only node that the cluster may have.
 const NodeName = "fairlead"
 
-// DefaultServiceCIDR is where Services have their addresses.
-const DefaultServiceCIDR = "10.96.0.0/24"
+// defaultServiceCIDR is where Services have their addresses.
+const defaultServiceCIDR = "10.96.0.0/24"
 
 // Options say where the control plane keeps its state and where it listens.
 type Options struct {
@@ -75,10 +75,9 @@ func Start(ctx context.Context, group *child.Group, o Options) (*ControlPlane, e
 	if err != nil {
 		return nil, err
 	}
-	if c.Config, err = clientcmd.RESTConfigFromKubeConfig(data); err != nil {
+	if c.Config, err = kubeconfig.Decode(data); err != nil {
 		return nil, fmt.Errorf("connect to the local API server: %w", err)
 	}
-	c.Config.QPS = -1 // the API server's own fairness limits, not the client's guess
 
 	o.Progress("starting etcd and the Kubernetes API server")
 	for _, spec := range []child.Spec{c.etcd(), c.apiServer()} {
@@ -94,7 +93,7 @@ func (o Options) withDefaults() Options {
 		o.Address = "127.0.0.1"
 	}
 	if o.ServiceCIDR == "" {
-		o.ServiceCIDR = DefaultServiceCIDR
+		o.ServiceCIDR = defaultServiceCIDR
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}

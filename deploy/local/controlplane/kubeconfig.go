@@ -12,13 +12,13 @@ import (
 const contextName = "fairlead"
 
 // WriteKubeconfig writes a kubeconfig of an identity with the certificates in
-// it, readable by this user only, and returns its content.
-func (c *ControlPlane) WriteKubeconfig(path string, who Identity) ([]byte, error) {
+// it, readable by this user only.
+func (c *ControlPlane) WriteKubeconfig(path string, who Identity) error {
 	data, err := c.kubeconfig(who)
 	if err != nil {
-		return nil, fmt.Errorf("write kubeconfig of %s: %w", who, err)
+		return fmt.Errorf("write kubeconfig of %s: %w", who, err)
 	}
-	return data, writeFile(path, data)
+	return writeFile(path, data)
 }
 
 func (c *ControlPlane) kubeconfig(who Identity) ([]byte, error) {

@@ -17,6 +17,7 @@ import (
 
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/child"
+	"example.com/fairlead/deploy/local/controlplane"
 )
 
 const (
@@ -34,7 +35,7 @@ type environment struct {
 	dir   string // empty unless Main runs
 	stops []func(context.Context) error
 
-	controlPlane part[*controlPlane]
+	controlPlane part[*controlplane.ControlPlane]
 	temporal     part[*temporalServer]
 	node         part[*local.Cluster]
 }

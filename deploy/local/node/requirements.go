@@ -33,8 +33,8 @@ var requirements = []struct{ program, pkg string }{
 	{"mount", "mount"},
 }
 
-// Programs are those that are built, not installed.
-func Programs() []string { return []string{"kubelet", "kube-proxy"} }
+// builtPrograms are those that are not installed.
+var builtPrograms = []string{"kubelet", "kube-proxy"}
 
 // checkRequirements tells everything that is missing at once.
 func checkRequirements(binDir string) error {
@@ -51,7 +51,7 @@ func checkRequirements(binDir string) error {
 	if len(packages) > 0 {
 		problems = append(problems, fmt.Errorf("a node needs Debian packages that are missing: apt-get install --no-install-recommends %s", strings.Join(packages, " ")))
 	}
-	programs := slices.Concat(Programs(), controlplane.Programs(), controlplane.ControllerPrograms())
+	programs := slices.Concat(builtPrograms, controlplane.Programs(), controlplane.ControllerPrograms())
 	if err := controlplane.CheckPrograms(binDir, programs...); err != nil {
 		problems = append(problems, err)
 	}
