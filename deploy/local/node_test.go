@@ -4,9 +4,13 @@ package local_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -37,7 +41,7 @@ shutdown_lifetime 1 seconds
 visible_hostname squid
 `
 
-func TestPodProxiesARequestAndNothingIsLeft(t *testing.T) {
+func TestNodePodProxiesARequestAndNothingIsLeft(t *testing.T) {
 	localtest.Alone(t)
 	before := machine(t)
 	o := options(t)
@@ -52,7 +56,7 @@ func TestPodProxiesARequestAndNothingIsLeft(t *testing.T) {
 	}
 }
 
-func TestPodComesBackAfterEverythingWasKilled(t *testing.T) {
+func TestNodePodComesBackAfterEverythingWasKilled(t *testing.T) {
 	localtest.Alone(t)
 	before := machine(t)
 	o := options(t)
@@ -153,23 +157,81 @@ func readyPod(t *testing.T, config *rest.Config) string {
 // machine is what a node might leave on the machine, by what it is.
 func machine(t *testing.T) map[string]string {
 	t.Helper()
-	seen := map[string]string{}
-	for name, line := range map[string]string{
-		"namespaces":     "ip netns list",
-		"links":          "ip -o link show",
-		"routes":         "ip route show table all",
-		"packet filter":  "iptables-save",
-		"mounts":         "cat /proc/self/mountinfo",
-		"control groups": "find /sys/fs/cgroup -mindepth 2 -maxdepth 2 -type d",
-		"settings":       "sysctl kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes vm.overcommit_memory vm.panic_on_oom",
-		"directories":    "find /var/lib/kubelet /var/lib/cni /var/log/containers /var/log/pods /run/containerd",
-	} {
-		words := strings.Fields(line)
-		var out bytes.Buffer
-		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) // #nosec G204 -- lines of the table above
-		cmd.Stdout = &out
-		_ = cmd.Run() // a directory that is not there is nothing to see
-		seen[name] = out.String()
+	return map[string]string{
+		"namespaces":     output(t, "ip", "netns", "list"),
+		"links":          output(t, "ip", "-o", "link", "show"),
+		"routes":         output(t, "ip", "route", "show", "table", "all"),
+		"packet filter":  output(t, "iptables-save"),
+		"mounts":         content(t, "/proc/self/mountinfo"),
+		"control groups": strings.Join(glob(t, "/sys/fs/cgroup/*", "/sys/fs/cgroup/*/*"), "\n"),
+		"settings":       settings(t),
+		"directories":    strings.Join(below(t, "/var/lib/kubelet", "/var/lib/cni", "/var/log/containers", "/var/log/pods", "/run/containerd"), "\n"),
 	}
-	return seen
+}
+
+// output is what a command says.
+func output(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), name, args...) // #nosec G204 -- the commands above
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file) // #nosec G304 -- of the kernel
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// settings are those that kubelet changes, as far as this kernel has them.
+func settings(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, file := range glob(t, "/proc/sys/kernel/panic*", "/proc/sys/kernel/keys/root_max*", "/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom") {
+		fmt.Fprintf(&all, "%s = %s", file, content(t, file))
+	}
+	return all.String()
+}
+
+func glob(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	var found []string
+	for _, p := range patterns {
+		names, err := filepath.Glob(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, names...)
+	}
+	if len(found) == 0 {
+		t.Fatalf("nothing is called %v", patterns)
+	}
+	return found
+}
+
+// below lists the trees under roots; one that is not there is nothing to see.
+func below(t *testing.T, roots ...string) []string {
+	t.Helper()
+	var found []string
+	for _, root := range roots {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			found = append(found, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
 }

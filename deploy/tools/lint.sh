@@ -35,10 +35,25 @@ scripts() {
   return $code
 }
 
+# node_names: a test with the build tag node that has another name would never run.
+node_names() (
+  cd "$root"
+  code=0
+  while read -r file; do
+    if grep -q '^//go:build node$' "$file"; then
+      ! grep -HnE '^func Test' "$file" | grep -vE 'func Test(Node|Main\()' || code=1
+    else
+      ! grep -HnE '^func TestNode' "$file" || code=1
+    fi
+  done < <(find . -name .bin -prune -o -name .git -prune -o -type f -name '*_test.go' -print)
+  return $code
+)
+
 check 'the module' in_module .
 check 'temporal/devserver' in_module temporal/devserver
 check 'determinism of workflows/' workflows
 check 'shell scripts' scripts
+check 'tests on a node, and no others, are called TestNode' node_names
 check 'generated files are up to date' "$here/generate.sh" --check
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -7,8 +7,9 @@ root=$(realpath "$here/../..")
 bin=$(realpath -m "${BIN:-$root/.bin}")
 cd "$root" || exit 1
 export GOWORK=off GOFLAGS=-buildvcs=false FAIRLEAD_BIN=$bin
-# Packages of the tests that need pods on a real node; they have the build tag node.
-read -r -a node_tests <<< "${NODE_TESTS:-./deploy/local/... ./activities/provider/kubernetes/... ./activities/provider/process/holder}"
+# Packages of the tests that need a real node, or root: they have the build tag node,
+# and names by which they can be told from the others of their package.
+read -r -a node_tests <<< "${NODE_TESTS:-$(grep -rl --include='*_test.go' '^//go:build node$' . | xargs -n 1 dirname | sort -u | tr '\n' ' ')}"
 
 tools() {
   "$here/build.sh" $("$here/build.sh" --list) && "$root/deploy/images/build.sh" "$bin"
@@ -43,7 +44,7 @@ fi
 stage 'lint' "$here/lint.sh"
 stage 'unit, workflow, integration tests' go test -count=1 -timeout 15m ./...
 stage 'Temporal server of our own' devserver
-stage 'tests on a node with real pods' go test -tags=node -count=1 -timeout 20m "${node_tests[@]}"
+stage 'tests on a node with real pods' go test -tags=node -run '^TestNode' -count=1 -timeout 20m "${node_tests[@]}"
 table
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'failed: %s\n' "${failed[@]}" >&2

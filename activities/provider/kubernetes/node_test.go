@@ -43,6 +43,11 @@ func nodeBackend(t *testing.T) (*local.Cluster, string, provider.Provider) {
 	if err := c.Create(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // with all pods: the node is small
+		if err := c.Delete(context.Background(), ns); err != nil {
+			t.Error(err)
+		}
+	})
 	providertest.Eventually(t, "the namespace has its service account", func() bool {
 		return c.Get(t.Context(), client.ObjectKey{Namespace: ns.Name, Name: "default"}, &corev1.ServiceAccount{}) == nil
 	})
@@ -106,9 +111,9 @@ func ask(t *testing.T, inst provider.Instance, user *url.Userinfo, target string
 	return resp.StatusCode, string(body)
 }
 
-func TestPodContract(t *testing.T) {
-	cluster, namespace, _ := nodeBackend(t)
+func TestNodePodContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
+		cluster, namespace, _ := nodeBackend(t)
 		c, err := client.New(cluster.Config, client.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +129,6 @@ func TestPodContract(t *testing.T) {
 			}
 			return p
 		}
-		t.Cleanup(func() { emptyNamespace(t, p(providertest.Cluster), p(providertest.OtherCluster)) })
 		return providertest.Harness{New: p, Place: namespace, Stop: func(t *testing.T, id provider.ID) {
 			overrun(t, c, client.ObjectKey{Namespace: namespace, Name: id.Name})
 		}}
@@ -145,26 +149,7 @@ func overrun(t *testing.T, c client.Client, key client.ObjectKey) {
 	}
 }
 
-// emptyNamespace deletes all instances and waits until they are gone.
-func emptyNamespace(t *testing.T, ps ...provider.Provider) {
-	t.Helper()
-	for _, p := range ps {
-		providertest.Eventually(t, "all instances are gone", func() bool {
-			l, err := p.List(context.Background())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, inst := range l.Instances {
-				if err := p.Delete(context.Background(), inst.ID); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return len(l.Instances) == 0
-		})
-	}
-}
-
-func TestPodProxiesAndSaysNothingOfItself(t *testing.T) {
+func TestNodePodProxiesAndSaysNothingOfItself(t *testing.T) {
 	cluster, namespace, p := nodeBackend(t)
 	inst := run(t, p, providertest.Harness{Place: namespace}.Request(providertest.Cluster, "a"))
 	want := inst.Host + " via= for= auth="
@@ -176,7 +161,7 @@ func TestPodProxiesAndSaysNothingOfItself(t *testing.T) {
 	}
 }
 
-func TestPodAsksForCredentials(t *testing.T) {
+func TestNodePodAsksForCredentials(t *testing.T) {
 	cluster, namespace, p := nodeBackend(t)
 	req := providertest.Harness{Place: namespace}.Request(providertest.Cluster, "a")
 	req.Spec.Port = 8888
@@ -203,7 +188,7 @@ func TestPodAsksForCredentials(t *testing.T) {
 	}
 }
 
-func TestPodWithoutItsImageSaysSo(t *testing.T) {
+func TestNodePodWithoutItsImageSaysSo(t *testing.T) {
 	_, namespace, p := nodeBackend(t)
 	req := providertest.Harness{Place: namespace}.Request(providertest.Cluster, "a")
 	req.Spec.Kubernetes = &crawl.KubernetesSettings{Image: "localhost:1/none:none"}

@@ -13,7 +13,7 @@ import (
 	"example.com/fairlead/deploy/local/node"
 )
 
-func TestAddressesInUseAreRefusedAndTheirUserNamed(t *testing.T) {
+func TestNodeRefusesAddressesInUseAndNamesTheirUser(t *testing.T) {
 	running := localtest.Node(t)
 	var subnet int
 	if _, err := fmt.Sscanf(running.Node.Address(), "10.200.%d.2", &subnet); err != nil {
@@ -27,7 +27,7 @@ func TestAddressesInUseAreRefusedAndTheirUserNamed(t *testing.T) {
 	}
 }
 
-func TestMissingPartsAreAllNamed(t *testing.T) {
+func TestNodeNamesAllMissingParts(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := node.Open(t.Context(), node.Options{Dir: t.TempDir(), BinDir: t.TempDir(), Subnet: 3})
 	if err == nil {
@@ -45,7 +45,7 @@ func TestMissingPartsAreAllNamed(t *testing.T) {
 	}
 }
 
-func TestCleanWithoutANodeDoesNothing(t *testing.T) {
+func TestNodeThatNeverWasIsCleanedUp(t *testing.T) {
 	dir := t.TempDir()
 	if err := node.Clean(t.Context(), node.Options{Dir: dir}); err != nil {
 		t.Fatal(err)

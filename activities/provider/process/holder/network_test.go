@@ -13,7 +13,7 @@ import (
 	"example.com/fairlead/activities/provider/process/holder"
 )
 
-func TestTheCallersNetworkIsLookedAt(t *testing.T) {
+func TestNodeNetworkIsLookedAtFromWithin(t *testing.T) {
 	inOwnNetwork(t, func() {
 		l, err := net.Listen("tcp", "0.0.0.0:0")
 		if err != nil {
