@@ -99,6 +99,7 @@ the objects, and probes every proxy through itself.`
   fairlead worker --metrics-address :9102 --health-address :9103`
 	s.addProviderFlags(cmd.Flags())
 	s.addLeaseFlags(cmd.Flags())
+	s.sweeps.addOrphanFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	return cmd
 }
@@ -108,12 +109,15 @@ func starterCommand() *cobra.Command {
 	cmd := partCommand(&s, (*parts).addStarter)
 	cmd.Use, cmd.Short = "starter", "Watch objects and wake their workflows"
 	cmd.Long = `Watches Proxies and the Secrets that they refer to, and wakes the workflow of each
-object that changed. It writes nothing to Kubernetes but, with --leader-elect, a
-Lease.`
-	cmd.Example = `  fairlead starter --temporal-address temporal:7233
+object that changed. It keeps one Temporal Schedule for each provider of the
+providers file, of which it reads the names only. It writes nothing to Kubernetes
+but, with --leader-elect, a Lease.`
+	cmd.Example = `  fairlead starter --providers providers.yaml --temporal-address temporal:7233
   fairlead starter --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
   fairlead starter --leader-elect --leader-election-namespace fairlead-system
   fairlead starter --metrics-address :9102 --health-address :9103`
+	s.addProvidersFile(cmd.Flags())
+	s.sweeps.addScheduleFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	s.manager.addElectionFlags(cmd.Flags())
 	return cmd

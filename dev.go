@@ -31,10 +31,11 @@ type devOptions struct {
 	temporalNamespace string
 	providersFile     string
 	probeURL          string
+	sweeps            sweepSettings
 }
 
 func devCommand() *cobra.Command {
-	o := devOptions{}
+	o := devOptions{sweeps: defaultSweepSettings()}
 	o.Ports = local.DefaultPorts()
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -68,6 +69,8 @@ finds again.`,
 	f.StringVar(&o.temporalNamespace, "temporal-namespace", "default", "Temporal `namespace`")
 	f.StringVar(&o.providersFile, "providers", "", "providers `file` (default: providers.yaml in the state directory, which is made)")
 	f.StringVar(&o.probeURL, "default-probe-url", "", "`URL` to probe through proxies by default (default: the echo target)")
+	o.sweeps.addScheduleFlags(f)
+	o.sweeps.addOrphanFlags(f)
 	return cmd
 }
 
@@ -129,12 +132,14 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 	}
 	defer s.temporal.Close()
 	s.api.onReady = func() { told.block(o.addresses(stack)) }
-	return run(ctx, s, (*parts).addStarter, (*parts).addWorker, (*parts).addAPI)
+	// The starter comes after the worker, whose look at the providers file it shares.
+	return run(ctx, s, (*parts).addWorker, (*parts).addStarter, (*parts).addAPI)
 }
 
 func (o devOptions) settings(stack *local.Stack) (settings, error) {
 	s := defaultSettings()
 	s.rest = stack.RESTConfig
+	s.sweeps = o.sweeps
 	s.defaultProbeURL = o.probeURL
 	if s.defaultProbeURL == "" {
 		s.defaultProbeURL = stack.EchoURL + "/"

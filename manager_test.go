@@ -52,7 +52,11 @@ func TestElectionNamespace(t *testing.T) {
 func TestStarterTellsHealthAndMetrics(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)
-	p := startPart(t, "starter", config, address, namespace, "--leader-elect")
+	providers := filepath.Join(t.TempDir(), "providers.yaml")
+	if err := writeDefaultProviders(providers, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	p := startPart(t, "starter", config, address, namespace, "--leader-elect", "--providers", providers)
 	p.becomes(t, "/readyz", http.StatusOK)
 	p.becomes(t, "/healthz", http.StatusOK)
 	p.measures(t, "go_goroutines", `leader_election_master_status{name="fairlead-starter"} 1`, "controller_runtime_max_concurrent_reconciles")

@@ -39,14 +39,19 @@ type settings struct {
 
 	manager managerSettings
 	api     apiSettings
+	sweeps  sweepSettings
 }
 
 func defaultSettings() settings {
-	return settings{api: defaultAPISettings()}
+	return settings{api: defaultAPISettings(), sweeps: defaultSweepSettings()}
+}
+
+func (s *settings) addProvidersFile(f *pflag.FlagSet) {
+	f.StringVar(&s.providersFile, "providers", "providers.yaml", "providers `file`; it is read again when it changes")
 }
 
 func (s *settings) addProviderFlags(f *pflag.FlagSet) {
-	f.StringVar(&s.providersFile, "providers", "providers.yaml", "providers `file`; it is read again when it changes")
+	s.addProvidersFile(f)
 	f.StringVar(&s.defaultProbeURL, "default-probe-url", "", "`URL` that is fetched through proxies whose healthCheck names none")
 	f.StringVar(&s.legacyFinalizer, "legacy-finalizer", "", "`finalizer` of the operator that managed the Proxies before; it is taken off with Fairlead's own")
 }
@@ -147,7 +152,10 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	return starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log})
+	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}); err != nil {
+		return err
+	}
+	return p.addSchedules()
 }
 
 func (p *parts) addWorker(context.Context) error {
@@ -161,7 +169,12 @@ func (p *parts) addWorker(context.Context) error {
 	if err := p.leases.Check(); err != nil {
 		return err
 	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Log: p.log}
+	signaller := &starter.Signaller{Temporal: p.temporal, Log: p.log}
+	sweeps, err := p.sweepOptions(signaller)
+	if err != nil {
+		return err
+	}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}
@@ -169,7 +182,6 @@ func (p *parts) addWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
-	signaller := &starter.Signaller{Temporal: p.temporal, Log: p.log}
 	probes := worker.ProbeOptions{
 		Cache:      p.mgr.GetClient(),
 		Tell:       signaller,
@@ -193,17 +205,21 @@ func (p *parts) addWorker(context.Context) error {
 	return nil
 }
 
+// builders are the types of providers.
+func (p *parts) builders() map[string]provider.Builder {
+	return map[string]provider.Builder{
+		process.Type:    process.Builder(process.Options{ClusterID: p.clusterID}),
+		kubernetes.Type: kubernetes.Builder(p.rest, p.clusterID),
+	}
+}
+
 // providers reads the providers file once, and follows it.
 func (p *parts) providers() (*provider.Registry, error) {
 	if p.registry != nil {
 		return p.registry, nil
 	}
 	var err error
-	p.registry, err = provider.Load(p.providersFile, map[string]provider.Builder{
-		process.Type:    process.Builder(process.Options{ClusterID: p.clusterID}),
-		kubernetes.Type: kubernetes.Builder(p.rest, p.clusterID),
-	}, p.log)
-	if err != nil {
+	if p.registry, err = provider.Load(p.providersFile, p.builders(), p.log); err != nil {
 		return nil, err
 	}
 	if err := p.mgr.Add(anyReplica(p.registry.Follow)); err != nil {

@@ -227,31 +227,5 @@ func TestStarter(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a workflow that was terminated in the middle of something is started again", func(t *testing.T) {
-		p := w.create("midway")
-		w.eventually("new object", 1, func() int { return w.signals(p) })
-		ref := wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
-		signaller := &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
-		running := func() int {
-			ok, err := signaller.Running(t.Context(), ref)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return map[bool]int{true: 1}[ok]
-		}
-		if err := w.temporal.TerminateWorkflow(t.Context(), wire.ProxyID(ref), "", "test"); err != nil {
-			t.Fatal(err)
-		}
-		if running() != 0 {
-			t.Fatal("the workflow runs after its termination")
-		}
-		p.Status.ObservedInputs = p.Inputs(nil)
-		p.Status.Phase = crawl.PhaseReplacing
-		p.Status.Sequence++
-		if err := w.client.Status().Update(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-		w.eventually("workflow", 1, running)
-	})
 	stop()
 }

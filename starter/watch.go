@@ -62,7 +62,7 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	}
 	if inputs == p.Status.ObservedInputs {
 		w.forget(ref.UID)
-		return w.keepBusy(ctx, ref, &p)
+		return reconcile.Result{}, nil
 	}
 	if rest := w.pending(ref.UID, inputs); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
@@ -72,28 +72,6 @@ func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Res
 	}
 	w.remember(ref.UID, inputs)
 	return reconcile.Result{RequeueAfter: resend}, nil
-}
-
-// keepBusy starts the workflow of an object in the middle of something, should it
-// have been terminated or cancelled there: no input will change to start it.
-func (w *watch) keepBusy(ctx context.Context, ref wire.ProxyRef, p *crawl.Proxy) (reconcile.Result, error) {
-	if !busy(p) {
-		return reconcile.Result{}, nil
-	}
-	running, err := w.signaller.Running(ctx, ref)
-	if err == nil && !running {
-		err = w.signaller.Changed(ctx, ref)
-	}
-	return reconcile.Result{RequeueAfter: resend}, err
-}
-
-// busy says whether p is in the middle of something.
-func busy(p *crawl.Proxy) bool {
-	switch p.Status.Phase {
-	case crawl.PhaseReady, crawl.PhaseUnhealthy, crawl.PhaseFailed:
-		return !p.DeletionTimestamp.IsZero()
-	}
-	return true
 }
 
 func (w *watch) inputs(ctx context.Context, p *crawl.Proxy) (string, error) {

@@ -43,7 +43,9 @@ type Options struct {
 	API drain.Options
 	// LegacyFinalizer comes off the objects with ours; empty for none.
 	LegacyFinalizer string
-	Log             *slog.Logger
+	// Sweeps is nil for none.
+	Sweeps *SweepOptions
+	Log    *slog.Logger
 }
 
 // Run serves all queues until ctx ends.
@@ -58,6 +60,7 @@ func Run(ctx context.Context, o Options) error {
 	register(main, wire.ActivityRelease, objects.Release)
 	register(main, wire.ActivityReplace, objects.AskForReplacement)
 	register(main, wire.ActivityDrained, drain.New(o.API).AwaitDrained)
+	registerSweeps(main, o)
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("start the worker of queue %s: %w", wire.QueueMain, err)
 	}
@@ -116,6 +119,7 @@ func (q *queues) reconcile() {
 	for name, was := range q.running {
 		if now, err := q.options.Providers.Get(name); err != nil || now != was.provider {
 			was.worker.Stop()
+			q.options.Sweeps.forget(name)
 			delete(q.running, name)
 		}
 	}
@@ -134,6 +138,7 @@ func (q *queues) reconcile() {
 		register(w, wire.ActivitySettle, acts.Settle)
 		register(w, wire.ActivityDelete, acts.Delete)
 		register(w, wire.ActivityVanished, acts.Vanish)
+		registerSweep(w, q.options, name, p)
 		register(w, wire.ActivityDisown, acts.Disown)
 		if err := w.Start(); err != nil {
 			q.options.Log.Error("the worker of a provider does not start; its proxies wait", "provider", name, "error", err)
