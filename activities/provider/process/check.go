@@ -51,8 +51,8 @@ func (p *Provider) Check(ctx context.Context) []provider.TargetStatus {
 }
 
 func (p *Provider) checkStateDir(context.Context) error {
-	if err := os.MkdirAll(p.stateDir, 0o700); err != nil {
-		return diskError("make the state directory", err)
+	if _, err := p.ensure(); err != nil {
+		return err
 	}
 	f, err := os.CreateTemp(p.stateDir, ".check-")
 	if err != nil {

@@ -22,13 +22,20 @@ func (p *Provider) Delete(ctx context.Context, id provider.ID) error {
 // DeleteAll ends every instance in the state directory, of whatever cluster, the
 // abandoned ones too: for when the directory itself is to be removed.
 func (p *Provider) DeleteAll(ctx context.Context) error {
+	if _, err := os.Stat(p.stateDir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	stateID, err := p.ensure()
+	if err != nil {
+		return err
+	}
 	names, err := p.names()
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, p.remove(ctx, provider.ID{Place: p.stateDir, Name: name}, func(provider.Owner) bool { return true }))
+		errs = append(errs, p.remove(ctx, provider.ID{Place: p.stateDir + idMark + stateID, Name: name}, func(provider.Owner) bool { return true }))
 	}
 	disowned, err := filepath.Glob(filepath.Join(p.stateDir, disownedPrefix+"*"))
 	if err != nil {
@@ -61,7 +68,7 @@ func (p *Provider) remove(ctx context.Context, id provider.ID, ours func(provide
 	r, err := readRecord(dir)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
-		return nil
+		return p.gone(nil)
 	case errors.Is(err, errDamaged): // the lock files tell all that is needed
 	case err != nil:
 		return err

@@ -31,7 +31,7 @@ func (p *Provider) Disown(ctx context.Context, id provider.ID) error {
 	r, err := readRecord(dir)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
-		return nil
+		return p.gone(nil)
 	case errors.Is(err, errDamaged): // nobody can say whose it is: it stays
 		return nil
 	case err != nil:

@@ -27,9 +27,9 @@ func runCall(as, stateDir string) int {
 		Command:   []string{os.Args[0], asProxy},
 	})
 	if err == nil && as == asCreator {
-		_, err = p.Create(context.Background(), request(stateDir, "a"))
+		_, err = p.Create(context.Background(), request(context.Background(), p, "a"))
 	} else if err == nil {
-		err = p.Delete(context.Background(), request(stateDir, "a").ID)
+		err = p.Delete(context.Background(), request(context.Background(), p, "a").ID)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

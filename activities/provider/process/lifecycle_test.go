@@ -124,7 +124,7 @@ func TestCreateConvergesFromAnyMoment(t *testing.T) {
 			if inst := create(t, p, req); inst.State != provider.Running {
 				t.Errorf("create returned %+v", inst)
 			}
-			if left := b.glob("*"); len(left) != 2 { // the lock and the instance
+			if left := b.glob("*"); len(left) != 3 { // the identity, the lock and the instance
 				t.Errorf("the state directory holds %v", left)
 			}
 			if err := p.Delete(t.Context(), req.ID); err != nil {
@@ -207,35 +207,4 @@ func TestDeleteKillsAProcessThatIgnoresSIGTERM(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the process has ended", func() bool { return ended(pid) })
-}
-
-func TestAnInstanceStaysInTheStateDirectoryItWasMadeIn(t *testing.T) {
-	b := newBackend(t)
-	made := b.open()
-	inst := create(t, made, b.request("a"))
-	later := b.open(func(o *process.Options) { o.StateDir = filepath.Join(t.TempDir(), "other") })
-	if diff := cmp.Diff(inst, get(t, later, b.request("a"))); diff != "" {
-		t.Errorf("after the state directory changed (-before +after):\n%s", diff)
-	}
-	away := b.options.StateDir + ".away"
-	if err := os.Rename(b.options.StateDir, away); err != nil {
-		t.Fatal(err)
-	}
-	for what, err := range map[string]error{
-		"get":    func() error { _, err := later.Get(t.Context(), inst.ID); return err }(),
-		"delete": later.Delete(t.Context(), inst.ID),
-	} {
-		if !errors.Is(provider.Class(err), provider.ErrTransient) || !strings.Contains(err.Error(), b.options.StateDir) {
-			t.Errorf("%s of an instance in a directory that is away: %v", what, err)
-		}
-	}
-	if err := os.Rename(away, b.options.StateDir); err != nil {
-		t.Fatal(err)
-	}
-	if err := later.Delete(t.Context(), inst.ID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := made.Get(t.Context(), inst.ID); !errors.Is(err, provider.ErrNotFound) {
-		t.Errorf("get of the deleted instance: %v", err)
-	}
 }

@@ -34,9 +34,6 @@ func (p *Provider) lockAddresses(ctx context.Context) (unlock func(), err error)
 }
 
 func (p *Provider) lockByte(ctx context.Context, at int64) (unlock func(), err error) {
-	if err := os.MkdirAll(p.stateDir, 0o700); err != nil {
-		return nil, diskError("make the state directory", err)
-	}
 	f, err := os.OpenFile(filepath.Join(p.stateDir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, diskError("open the lock of the state directory", err)

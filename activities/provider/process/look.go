@@ -33,6 +33,9 @@ func (p *Provider) Get(_ context.Context, id provider.ID) (provider.Instance, er
 		return provider.Instance{}, err
 	}
 	inst, err := p.see(id, dir)
+	if errors.Is(err, provider.ErrNotFound) {
+		return inst, p.gone(err)
+	}
 	if err == nil && inst.Owner.ClusterID != "" && inst.Owner.ClusterID != p.clusterID {
 		return provider.Instance{}, fmt.Errorf("instance %s of cluster %s: %w", id.Name, p.clusterID, provider.ErrNotFound)
 	}
@@ -41,13 +44,20 @@ func (p *Provider) Get(_ context.Context, id provider.ID) (provider.Instance, er
 
 // List looks at all instances of this cluster.
 func (p *Provider) List(context.Context) (provider.Listing, error) {
+	stateID, err := readMarker(p.stateDir)
+	if errors.Is(err, os.ErrNotExist) { // nothing is known of what it held
+		return provider.Listing{Incomplete: map[string]string{targetName: err.Error()}}, nil
+	}
+	if err != nil {
+		return provider.Listing{}, err
+	}
 	names, err := p.names()
 	if err != nil {
 		return provider.Listing{}, err
 	}
 	var l provider.Listing
 	for _, name := range names {
-		id := provider.ID{Place: p.stateDir, Name: name}
+		id := provider.ID{Place: p.stateDir + idMark + stateID, Name: name}
 		inst, err := p.see(id, filepath.Join(p.stateDir, name))
 		switch {
 		case errors.Is(err, provider.ErrNotFound): // it went meanwhile

@@ -19,7 +19,7 @@ func ended(pid int) bool {
 }
 
 // fullDisk mounts a file system without room.
-func fullDisk(t *testing.T) string {
+func fullDisk(t *testing.T, before func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
@@ -30,6 +30,7 @@ func fullDisk(t *testing.T) string {
 			t.Error(err)
 		}
 	})
+	before(dir)
 	fill, err := os.Create(filepath.Join(dir, "fill"))
 	if err != nil {
 		t.Fatal(err)

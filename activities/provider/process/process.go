@@ -15,7 +15,6 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process/life"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // Type is the type of this provider in the providers file.
@@ -52,6 +51,7 @@ type Options struct {
 // state directory at a time.
 type Provider struct {
 	stateDir     string
+	stateID      string // of the place that at was asked for
 	network      netip.Prefix
 	maxInstances int
 	clusterID    string
@@ -106,28 +106,6 @@ func New(o Options) (*Provider, error) {
 		p.bootID = life.BootID
 	}
 	return p, nil
-}
-
-// Places has one place: the state directory.
-func (p *Provider) Places(context.Context, string, *crawl.ProxySpec) ([]string, error) {
-	return []string{p.stateDir}, nil
-}
-
-// at is the provider as it was when place was its state directory. Instances stay
-// where they were made.
-func (p *Provider) at(place string) (*Provider, error) {
-	if place == p.stateDir {
-		return p, nil
-	}
-	if !filepath.IsAbs(place) || place != filepath.Clean(place) {
-		return nil, fmt.Errorf("place %q is not a state directory: %w", place, provider.ErrPermanent)
-	}
-	if _, err := os.Stat(filepath.Join(place, lockFile)); err != nil {
-		return nil, fmt.Errorf("the former state directory %s cannot be looked at, and may hold running proxies: bring it back: %w: %w", place, err, provider.ErrTransient)
-	}
-	former := *p
-	former.stateDir = place
-	return &former, nil
 }
 
 // Prepare has nothing to do.

@@ -24,6 +24,7 @@ import (
 	"example.com/fairlead/activities/provider/process/life"
 	"example.com/fairlead/activities/provider/providertest"
 	"example.com/fairlead/api/crawl/secrets"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // The arguments that make this test program a proxy; a stubborn one ignores SIGTERM.
@@ -149,10 +150,17 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func (b *backend) request(uid string) provider.Request { return request(b.options.StateDir, uid) }
+func (b *backend) request(uid string) provider.Request {
+	return request(b.t.Context(), b.open(), uid)
+}
 
-func request(stateDir, uid string) provider.Request {
-	return providertest.Harness{Place: stateDir}.Request(providertest.Cluster, uid)
+// request is for an instance at the place of p; the zero value when there is none.
+func request(ctx context.Context, p provider.Provider, uid string) provider.Request {
+	places, err := p.Places(ctx, "crawlers", &crawl.ProxySpec{})
+	if err != nil {
+		return provider.Request{}
+	}
+	return providertest.Harness{Place: places[0]}.Request(providertest.Cluster, uid)
 }
 
 func create(t *testing.T, p provider.Provider, req provider.Request) provider.Instance {
@@ -177,7 +185,7 @@ func TestContract(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
 		return providertest.Harness{
-			Place: b.options.StateDir, Serves: listens,
+			Place: b.request("a").Place, Serves: listens,
 			New: func(clusterID string) provider.Provider {
 				return b.open(func(o *process.Options) { o.ClusterID = clusterID })
 			},

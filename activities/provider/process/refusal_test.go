@@ -108,10 +108,14 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 }
 
 func TestAFullDiskIsAQuota(t *testing.T) {
-	dir := fullDisk(t)
 	b := newBackend(t)
-	p := b.open(func(o *process.Options) { o.StateDir = dir })
-	if _, err := p.Create(t.Context(), request(dir, "a")); !errors.Is(err, provider.ErrQuotaExceeded) || !strings.Contains(err.Error(), dir) {
+	var p *process.Provider
+	var req provider.Request
+	dir := fullDisk(t, func(dir string) {
+		p = b.open(func(o *process.Options) { o.StateDir = dir })
+		req = request(t.Context(), p, "a")
+	})
+	if _, err := p.Create(t.Context(), req); !errors.Is(err, provider.ErrQuotaExceeded) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("create: %v", err)
 	}
 	if s := p.Check(t.Context())[0]; s.Ready || s.Reason != "StateDirNotWritable" {
