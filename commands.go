@@ -36,34 +36,39 @@ func (c *connections) rest() (*rest.Config, error) {
 	return cfg, nil
 }
 
-func (c *connections) temporal(ctx context.Context) (temporalclient.Client, error) {
+// dialler connects to Temporal.
+type dialler func(context.Context, *connections) (temporalclient.Client, error)
+
+// dial waits until Temporal can be used.
+func dial(ctx context.Context, c *connections) (temporalclient.Client, error) {
+	return conn.Dial(ctx, c.temporal())
+}
+
+// dialLazily is for a part that works without Temporal too.
+func dialLazily(_ context.Context, c *connections) (temporalclient.Client, error) {
+	return conn.Lazy(c.temporal())
+}
+
+func (c *connections) temporal() conn.Options {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	dialled, err := conn.Dial(ctx, conn.Options{
+	return conn.Options{
 		Address:   c.temporalAddress,
 		Namespace: c.temporalNamespace,
 		Identity:  fmt.Sprintf("fairlead-%d@%s", os.Getpid(), host),
 		Log:       slog.Default().With("part", "temporal"),
-	})
-	if err != nil {
-		return nil, err
 	}
-	if err := conn.EnsureSearchAttributes(ctx, dialled, c.temporalNamespace); err != nil {
-		dialled.Close()
-		return nil, err
-	}
-	return dialled, nil
 }
 
 // partCommand is the command of one part of an installation; it runs on s.
-func partCommand(s *settings, add adder) *cobra.Command {
+func partCommand(s *settings, connect dialler, add adder) *cobra.Command {
 	var c connections
 	cmd := &cobra.Command{
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := runPart(cmd.Context(), c, *s, add)
+			err := runPart(cmd.Context(), c, *s, connect, add)
 			if cmd.Context().Err() != nil {
 				return nil // it was asked to end
 			}
@@ -74,12 +79,12 @@ func partCommand(s *settings, add adder) *cobra.Command {
 	return cmd
 }
 
-func runPart(ctx context.Context, c connections, s settings, add adder) error {
+func runPart(ctx context.Context, c connections, s settings, connect dialler, add adder) error {
 	var err error
 	if s.rest, err = c.rest(); err != nil {
 		return err
 	}
-	if s.temporal, err = c.temporal(ctx); err != nil {
+	if s.temporal, err = connect(ctx, &c); err != nil {
 		return err
 	}
 	defer s.temporal.Close()
@@ -88,7 +93,7 @@ func runPart(ctx context.Context, c connections, s settings, add adder) error {
 
 func workerCommand() *cobra.Command {
 	s := defaultSettings()
-	cmd := partCommand(&s, (*parts).addWorker)
+	cmd := partCommand(&s, dial, (*parts).addWorker)
 	cmd.Use, cmd.Short = "worker", "Run workflows and activities, and probe the proxies"
 	cmd.Long = `Runs the workflows of the Proxies and what they do: it creates, looks at and
 deletes instances with the providers of the providers file, writes the status of
@@ -106,7 +111,7 @@ the objects, and probes every proxy through itself.`
 
 func starterCommand() *cobra.Command {
 	s := defaultSettings()
-	cmd := partCommand(&s, (*parts).addStarter)
+	cmd := partCommand(&s, dial, (*parts).addStarter)
 	cmd.Use, cmd.Short = "starter", "Watch objects and wake their workflows"
 	cmd.Long = `Watches Proxies and the Secrets that they refer to, and wakes the workflow of each
 object that changed. It keeps one Temporal Schedule for each provider of the
@@ -125,10 +130,11 @@ but, with --leader-elect, a Lease.`
 
 func apiCommand() *cobra.Command {
 	s := defaultSettings()
-	cmd := partCommand(&s, (*parts).addAPI)
+	cmd := partCommand(&s, dialLazily, (*parts).addAPI)
 	cmd.Use, cmd.Short = "api", "Serve leases over HTTP"
 	cmd.Long = `Lends the proxies to crawlers over HTTP. /metrics, /healthz, /readyz and
-/openapi.yaml are served at the same address.`
+/openapi.yaml are served at the same address. It serves without Temporal too, which
+it only tells that a draining proxy's last lease ended.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
   fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233`
 	s.addAPIFlags(cmd.Flags())

@@ -127,7 +127,7 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 		return err
 	}
 	c := connections{temporalAddress: stack.TemporalAddress, temporalNamespace: o.temporalNamespace}
-	if s.temporal, err = c.temporal(ctx); err != nil {
+	if s.temporal, err = dial(ctx, &c); err != nil {
 		return err
 	}
 	defer s.temporal.Close()

@@ -52,11 +52,7 @@ func TestElectionNamespace(t *testing.T) {
 func TestStarterTellsHealthAndMetrics(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)
-	providers := filepath.Join(t.TempDir(), "providers.yaml")
-	if err := writeDefaultProviders(providers, t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	p := startPart(t, "starter", config, address, namespace, "--leader-elect", "--providers", providers)
+	p := startPart(t, "starter", config, address, namespace, "--leader-elect", "--providers", someProviders(t))
 	p.becomes(t, "/readyz", http.StatusOK)
 	p.becomes(t, "/healthz", http.StatusOK)
 	p.measures(t, "go_goroutines", `leader_election_master_status{name="fairlead-starter"} 1`, "controller_runtime_max_concurrent_reconciles")
@@ -69,12 +65,8 @@ func TestStarterTellsHealthAndMetrics(t *testing.T) {
 func TestWorkerIsReadyWhileTemporalAnswers(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)
-	way := newRelay(t, address)
-	providers := filepath.Join(t.TempDir(), "providers.yaml")
-	if err := writeDefaultProviders(providers, t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	p := startPart(t, "worker", config, way.Addr().String(), namespace, "--providers", providers)
+	way := newRelay(t, "127.0.0.1:0", address)
+	p := startPart(t, "worker", config, way.Addr().String(), namespace, "--providers", someProviders(t))
 	p.becomes(t, "/readyz", http.StatusOK)
 	p.measures(t, "rest_client_requests_total", "go_goroutines")
 	way.cut()
@@ -82,20 +74,50 @@ func TestWorkerIsReadyWhileTemporalAnswers(t *testing.T) {
 	p.becomes(t, "/healthz", http.StatusOK)
 }
 
-// part is one part of an installation, in a process of its own.
-type part struct{ metrics, health string }
-
-func startPart(t *testing.T, name string, config *rest.Config, temporal, namespace string, args ...string) part {
+// someProviders is the path of a providers file.
+func someProviders(t *testing.T) string {
 	t.Helper()
-	free, err := ports.Reserve(2)
+	file := filepath.Join(t.TempDir(), "providers.yaml")
+	if err := writeDefaultProviders(file, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// freeAddresses are some that nobody else listens on.
+func freeAddresses(t *testing.T, n int) []string {
+	t.Helper()
+	free, err := ports.Reserve(n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(free.Release)
-	p := part{fmt.Sprintf("127.0.0.1:%d", free.Ports[0]), fmt.Sprintf("127.0.0.1:%d", free.Ports[1])}
+	var addresses []string
+	for _, p := range free.Ports {
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", p))
+	}
+	return addresses
+}
+
+// part is one part of an installation, in a process of its own.
+type part struct {
+	metrics, health string
+	out             *output
+}
+
+func startPart(t *testing.T, name string, config *rest.Config, temporal, namespace string, args ...string) part {
+	t.Helper()
+	free := freeAddresses(t, 2)
+	p := part{metrics: free[0], health: free[1]}
+	p.out = launchPart(t, name, config, temporal, namespace, append([]string{"--metrics-address", p.metrics, "--health-address", p.health}, args...)...)
+	return p
+}
+
+// launchPart runs a part until the test ends.
+func launchPart(t *testing.T, name string, config *rest.Config, temporal, namespace string, args ...string) *output {
+	t.Helper()
 	args = append([]string{
 		name, "--kubeconfig", kubeconfigOf(t, config), "--temporal-address", temporal, "--temporal-namespace", namespace,
-		"--metrics-address", p.metrics, "--health-address", p.health,
 	}, args...)
 	out := &output{ready: make(chan struct{})}
 	cmd := exec.Command(program, args...) // #nosec G204 -- the program under test
@@ -111,15 +133,30 @@ func startPart(t *testing.T, name string, config *rest.Config, temporal, namespa
 			t.Errorf("fairlead %s ended with %v\n%s", name, err, out)
 		}
 	})
-	return p
+	return out
+}
+
+// says waits until the output has the words.
+func (o *output) says(t *testing.T, words string) {
+	t.Helper()
+	eventually(t, "it says: "+words, time.Minute, func() (bool, string) {
+		text := o.String()
+		return strings.Contains(text, words), text
+	})
+}
+
+// becomes waits until a request is answered so.
+func becomes(t *testing.T, url string, want int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s answers %d", url, want), time.Minute, func() (bool, string) {
+		code, body := get(url)
+		return code == want, fmt.Sprint(code, " ", body)
+	})
 }
 
 func (p part) becomes(t *testing.T, path string, want int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s answers %d", path, want), time.Minute, func() (bool, string) {
-		code, body := get("http://" + p.health + path)
-		return code == want, fmt.Sprint(code, " ", body)
-	})
+	becomes(t, "http://"+p.health+path, want)
 }
 
 func (p part) measures(t *testing.T, series ...string) {
@@ -153,9 +190,9 @@ type relay struct {
 	conns []net.Conn
 }
 
-func newRelay(t *testing.T, target string) *relay {
+func newRelay(t *testing.T, address, target string) *relay {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

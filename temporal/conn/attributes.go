@@ -13,9 +13,12 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
-// EnsureSearchAttributes gives a namespace the search attributes that it lacks: a
+// errWrongType is a search attribute that somebody else uses otherwise.
+var errWrongType = errors.New("remove it, or use another namespace (--temporal-namespace)")
+
+// ensureSearchAttributes gives a namespace the search attributes that it lacks: a
 // workflow that is started with an unknown one is refused.
-func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
+func ensureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		return fmt.Errorf("list the search attributes of Temporal namespace %s: %w", namespace, err)
@@ -27,7 +30,7 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 		case !ok:
 			missing[name] = want
 		case is != want:
-			return fmt.Errorf("search attribute %s of Temporal namespace %s has type %s, Fairlead needs %s: remove it, or use another namespace (--temporal-namespace)", name, namespace, is, want)
+			return fmt.Errorf("search attribute %s of Temporal namespace %s has type %s, Fairlead needs %s: %w", name, namespace, is, want, errWrongType)
 		}
 	}
 	if len(missing) == 0 {
