@@ -103,6 +103,9 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 		return err
 	}
 	claim.Hash = req.Hash
+	if req.Credentials != nil {
+		claim.CredentialsVersion = req.Credentials.Version
+	}
 	return nil
 }
 

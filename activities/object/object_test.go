@@ -213,6 +213,11 @@ func TestPublish(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("a status that the API server will never take is permanent", func(t *testing.T) {
+		if err := publish(status(6, "NoSuchPhase")); !errors.Is(err, provider.ErrPermanent) {
+			t.Errorf("error = %v, want ErrPermanent", err)
+		}
+	})
 	for name, s := range map[string]wire.ProxyStatus{
 		"an older status is superseded":                         status(4, wire.PhaseReady),
 		"another status of the same sequence is superseded":     status(5, wire.PhaseFailed),

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -38,6 +39,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%w: Proxy %s is gone", ErrSuperseded, in.Proxy)
+	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
+		return fmt.Errorf("write the status of Proxy %s: %w: %w", in.Proxy, err, provider.ErrPermanent)
 	case err != nil: // a conflict reads again and judges anew
 		return fmt.Errorf("write the status of Proxy %s: %w", in.Proxy, err)
 	}
@@ -57,6 +60,7 @@ func toStatus(w wire.ProxyStatus) crawl.ProxyStatus {
 		IP:                  w.Host,
 		Port:                w.Port,
 		SpecHash:            w.SpecHash,
+		CredentialsVersion:  w.CredentialsVersion,
 		LatencyMillis:       w.LatencyMillis,
 		LastHealthCheckTime: toTime(w.ProbedAt),
 		ExitIP:              w.ExitIP,
@@ -90,6 +94,7 @@ func fromStatus(s *crawl.ProxyStatus) wire.ProxyStatus {
 		Host:               s.IP,
 		Port:               s.Port,
 		SpecHash:           s.SpecHash,
+		CredentialsVersion: s.CredentialsVersion,
 		LatencyMillis:      s.LatencyMillis,
 		ProbedAt:           fromTime(s.LastHealthCheckTime),
 		ExitIP:             s.ExitIP,

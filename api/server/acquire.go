@@ -76,10 +76,15 @@ func (s *server) lend(ctx context.Context, req lease.Request) (lease.Lease, *sec
 			continue
 		}
 		credentials, err := secrets.ForProxy(ctx, s.Secrets, p)
-		if err == nil {
+		if err == nil && current(p, credentials) {
 			return l, credentials, nil
 		}
 		s.Store.Release(l.ID) // a lease that nobody can use must hold no slot
+		if err == nil {
+			req.Unusable[string(p.UID)] = true
+			passedOver = &lockedProxy{l.Proxy.Key, errRotated}
+			continue
+		}
 		passedOver = &lockedProxy{l.Proxy.Key, err}
 		if !errors.Is(err, secrets.ErrUnusable) {
 			return lease.Lease{}, nil, passedOver
@@ -92,11 +97,23 @@ func (s *server) lend(ctx context.Context, req lease.Request) (lease.Lease, *sec
 	}
 }
 
+// errRotated is a state that ends by itself, unless the Proxy is paused.
+var errRotated = errors.New("its Secret was changed, and its instance still asks for the former credentials until it is replaced")
+
+// current says whether the instance of p asks for these credentials. Those of an
+// External proxy are its operator's business.
+func current(p *crawl.Proxy, c *secrets.Credentials) bool {
+	return c == nil || p.Spec.Mode == crawl.ModeExternal || c.Version == p.Status.CredentialsVersion
+}
+
 // remedy says what is to be done about a proxy that was passed over.
 func remedy(err error) string {
 	var locked *lockedProxy
 	if !errors.As(err, &locked) {
 		return ""
+	}
+	if errors.Is(locked, errRotated) {
+		return "; " + locked.Error()
 	}
 	return fmt.Sprintf(`; %v; its authSecretRef must name a Secret with the label %s: "true" and the keys %s and %s`,
 		locked, crawl.LabelCloudInit, crawl.SecretKeyUsername, crawl.SecretKeyPassword)

@@ -19,7 +19,9 @@ import (
 
 // lockedBy makes a proxy ask for the credentials in the Secret of that name.
 func lockedBy(name string) func(*crawl.Proxy) {
-	return func(p *crawl.Proxy) { p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: name} }
+	return func(p *crawl.Proxy) {
+		p.Spec.AuthSecretRef, p.Status.CredentialsVersion = &crawl.LocalSecretRef{Name: name}, storedVersion
+	}
 }
 
 func secretNamed(name string, edit func(*corev1.Secret)) *corev1.Secret {
@@ -75,12 +77,35 @@ func TestAProxyWithoutUsableCredentialsIsPassedOver(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.cluster.Create(t.Context(), secretNamed("broken", func(*corev1.Secret) {})); err != nil {
+			mended := secretNamed("broken", func(*corev1.Secret) {})
+			if err := w.cluster.Create(t.Context(), mended); err != nil {
 				t.Fatal(err)
 			}
+			w.edit("a", func(p *crawl.Proxy) { p.Status.CredentialsVersion = mended.ResourceVersion })
 			w.lease(`{"target":"shop.example"}`) // a mended Secret counts at once
 		})
 	}
+}
+
+// TestAnInstanceThatAsksForFormerCredentialsIsPassedOver: a lease must not carry a
+// password that the proxy does not take yet.
+func TestAnInstanceThatAsksForFormerCredentialsIsPassedOver(t *testing.T) {
+	w := newWorld(t, proxy("a", secured), authSecret())
+	w.lease(`{}`)
+	rotated := authSecret()
+	if err := w.cluster.Get(t.Context(), client.ObjectKeyFromObject(rotated), rotated); err != nil {
+		t.Fatal(err)
+	}
+	rotated.Data["password"] = []byte("another")
+	if err := w.cluster.Update(t.Context(), rotated); err != nil {
+		t.Fatal(err)
+	}
+	r := w.do(http.MethodPost, "/v1/leases", `{}`)
+	if r.code != http.StatusConflict || r.field(t, "unusable") != 1.0 || !strings.Contains(r.text, "former credentials") {
+		t.Errorf("before the replacement: %d %s", r.code, r.text)
+	}
+	w.edit("a", func(p *crawl.Proxy) { p.Status.CredentialsVersion = rotated.ResourceVersion })
+	w.lease(`{}`)
 }
 
 // countingReader counts the Secrets that were read, and may fail.

@@ -165,7 +165,10 @@ func unhealthy(p *crawl.Proxy) {
 	}
 }
 
-func secured(p *crawl.Proxy) { p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: "proxy-auth"} }
+// storedVersion is the resourceVersion of what a world begins with.
+const storedVersion = "999"
+
+func secured(p *crawl.Proxy) { lockedBy("proxy-auth")(p) }
 
 func authSecret() *corev1.Secret {
 	return &corev1.Secret{

@@ -38,6 +38,8 @@ type Claim struct {
 	// InstanceName is the name of every instance of this Proxy.
 	InstanceName string `json:"instanceName,omitempty"`
 	Hash         string `json:"hash,omitempty"`
+	// CredentialsVersion is that of the Secret with the proxy's own credentials.
+	CredentialsVersion string `json:"credentialsVersion,omitempty"`
 	// DrainTimeout is how long a replacement waits for the last lease.
 	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
 	// Problem keeps the desired state from being acted on until something changes.
@@ -78,22 +80,23 @@ func (e Entry) Same(o Entry) bool {
 
 // ProxyStatus is the status of a Proxy as its workflow publishes it.
 type ProxyStatus struct {
-	Sequence           int64       `json:"sequence"`
-	Phase              string      `json:"phase,omitempty"`
-	ObservedGeneration int64       `json:"observedGeneration,omitempty"`
-	ObservedInputs     string      `json:"observedInputs,omitempty"`
-	ObservedReplace    string      `json:"observedReplace,omitempty"`
-	ProviderID         string      `json:"providerID,omitempty"`
-	Ledger             []Entry     `json:"ledger,omitempty"`
-	Host               string      `json:"host,omitempty"`
-	Port               int32       `json:"port,omitempty"`
-	SpecHash           string      `json:"specHash,omitempty"`
-	LatencyMillis      int64       `json:"latencyMillis,omitempty"`
-	ProbedAt           time.Time   `json:"probedAt,omitzero"`
-	ExitIP             string      `json:"exitIP,omitempty"`
+	Sequence           int64     `json:"sequence"`
+	Phase              string    `json:"phase,omitempty"`
+	ObservedGeneration int64     `json:"observedGeneration,omitempty"`
+	ObservedInputs     string    `json:"observedInputs,omitempty"`
+	ObservedReplace    string    `json:"observedReplace,omitempty"`
+	ProviderID         string    `json:"providerID,omitempty"`
+	Ledger             []Entry   `json:"ledger,omitempty"`
+	Host               string    `json:"host,omitempty"`
+	Port               int32     `json:"port,omitempty"`
+	SpecHash           string    `json:"specHash,omitempty"`
+	CredentialsVersion string    `json:"credentialsVersion,omitempty"`
+	LatencyMillis      int64     `json:"latencyMillis,omitempty"`
+	ProbedAt           time.Time `json:"probedAt,omitzero"`
+	ExitIP             string    `json:"exitIP,omitempty"`
 	// Recreations are the last times at which the instance was lost by itself.
 	Recreations []time.Time `json:"recreations,omitempty"`
-	Conditions         []Condition `json:"conditions,omitempty"`
+	Conditions  []Condition `json:"conditions,omitempty"`
 }
 
 // Condition of a Proxy.

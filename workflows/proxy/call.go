@@ -16,6 +16,8 @@ const (
 	claimWindow = 24 * time.Hour
 	// againDelay keeps a failure that comes back at once from spinning.
 	againDelay = 10 * time.Second
+	// refusedDelay is between two tries to write a status that was refused for good.
+	refusedDelay = 5 * time.Minute
 	// noWorker is how long a call may wait for a worker that serves the provider.
 	noWorker = 90 * time.Second
 	// A wait for an instance that comes up is told what it waits for; one for an
@@ -73,7 +75,7 @@ func patience(k StepKind, waits int) time.Duration {
 // race waits for future, or cancels it when a signal comes first.
 func (r *run) race(ctx workflow.Context, future workflow.Future, cancel workflow.CancelFunc) {
 	selector := workflow.NewSelector(ctx).AddFuture(future, func(workflow.Future) {})
-	r.inbox.add(ctx, selector, r)
+	r.inbox.add(selector, r)
 	for !future.IsReady() && !r.dirty && ctx.Err() == nil {
 		selector.Select(ctx)
 	}

@@ -50,23 +50,25 @@ func (in inbox) drain(r *run) {
 // wait blocks until a signal is there or the workflow is cancelled.
 func (in inbox) wait(ctx workflow.Context, r *run) {
 	selector := workflow.NewSelector(ctx).AddReceive(ctx.Done(), func(workflow.ReceiveChannel, bool) {})
-	in.add(ctx, selector, r).Select(ctx)
+	in.add(selector, r).Select(ctx)
 }
 
-// add makes s wake up on every signal, and take it.
-func (in inbox) add(ctx workflow.Context, s workflow.Selector, r *run) workflow.Selector {
+// add makes s wake up on every signal, and take it. A signal that cannot be decoded
+// is dropped: waiting for the next one of its kind here would leave the others unheard.
+func (in inbox) add(s workflow.Selector, r *run) workflow.Selector {
 	s.AddReceive(in.health, func(c workflow.ReceiveChannel, _ bool) {
 		var h wire.Health
-		c.Receive(ctx, &h)
-		r.hear(h)
+		if c.ReceiveAsync(&h) {
+			r.hear(h)
+		}
 	})
 	s.AddReceive(in.looks, func(c workflow.ReceiveChannel, _ bool) {
-		c.Receive(ctx, nil)
+		c.ReceiveAsync(nil)
 		r.look()
 	})
 	for _, wakeUp := range in.wakeUps {
 		s.AddReceive(wakeUp, func(c workflow.ReceiveChannel, _ bool) {
-			c.Receive(ctx, nil)
+			c.ReceiveAsync(nil)
 			r.dirty = true
 		})
 	}

@@ -30,7 +30,11 @@ func Next(s State, want wire.Claim, now time.Time) Step {
 	case k == Enter, k == Release, k == Get && s.Trouble == nil: // what they find out belongs into the same status
 		return v.step
 	}
-	if status := describe(s, want, v, now); !equal(status, s.Stored) {
+	status := describe(s, want, v, now)
+	if want.Deleting && s.Refused != nil && equal(status, *s.Refused) {
+		return v.step
+	}
+	if !equal(status, s.Stored) {
 		status.Sequence = s.Stored.Sequence + 1
 		return Step{Kind: Publish, Status: status}
 	}

@@ -184,6 +184,18 @@ func TestStatus(t *testing.T) {
 			t.Errorf("message has %d bytes, valid UTF-8 %v", len(got), utf8.ValidString(got))
 		}
 	})
+	t.Run("the credentials are those that the instance was made with", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(true).with(func(_ *State, c *wire.Claim) { c.CredentialsVersion = "7" }).published()
+		w.claim.CredentialsVersion, w.claim.Hash, w.claim.Inputs = "8", "v1:bb", "in2"
+		w.claim.Paused = true
+		if got := Next(w.state, w.claim, now).Status; got.CredentialsVersion != "7" {
+			t.Errorf("a paused proxy whose Secret was rotated tells version %q, want 7", got.CredentialsVersion)
+		}
+		w.claim.Hash = "v1:aa" // an edit of the Secret that changes nothing
+		if got := Next(w.state, w.claim, now).Status; got.CredentialsVersion != "8" {
+			t.Errorf("after an edit without a change it tells version %q, want 8", got.CredentialsVersion)
+		}
+	})
 	t.Run("a proxy that is being replaced has no address", func(t *testing.T) {
 		w := aProxy().having(wire.StateRunning).healthy(true).published()
 		w.claim.Hash = "v1:cc"

@@ -39,6 +39,8 @@ type State struct {
 	Drain *DrainWait `json:"drain,omitempty"`
 	// Recreations are the last times at which the instance was lost by itself.
 	Recreations []time.Time `json:"recreations,omitempty"`
+	// Refused is the status that the API server refused for good.
+	Refused *wire.ProxyStatus `json:"refused,omitempty"`
 	// Look asks for a look at the instance: something hinted that it changed.
 	Look bool `json:"look,omitempty"`
 }

@@ -34,7 +34,7 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 		health = s.healthOf(cur.Incarnation)
 		// An instance that is about to be deleted takes no more clients.
 		if serving = s.serving(cur) && v.phase != wire.PhaseReplacing && v.phase != wire.PhaseDeleting; serving {
-			s.locate(&status, cur)
+			s.locate(&status, want, cur)
 		}
 	}
 	if health != nil {
@@ -57,12 +57,17 @@ func (s *State) serving(cur *Record) bool {
 }
 
 // locate writes where the serving instance answers.
-func (s *State) locate(status *wire.ProxyStatus, cur *Record) {
+func (s *State) locate(status *wire.ProxyStatus, want wire.Claim, cur *Record) {
 	status.ProviderID, status.Host, status.Port = cur.Seen.ProviderID, cur.Seen.Host, cur.Seen.Port
 	if cur.Seen.State == "" {
 		status.ProviderID, status.Host, status.Port = s.Stored.ProviderID, s.Stored.Host, s.Stored.Port
 	}
 	status.SpecHash = cur.Hash
+	// An instance asks for what it was made with, until it is made anew.
+	status.CredentialsVersion = s.Stored.CredentialsVersion
+	if want.Hash == cur.Hash {
+		status.CredentialsVersion = want.CredentialsVersion
+	}
 }
 
 func provisioned(serving bool, v view) wire.Condition {

@@ -142,13 +142,35 @@ func (r *run) claim(ctx workflow.Context) (wire.Claim, error) {
 
 func (r *run) publish(ctx workflow.Context, s Step) error {
 	in := wire.PublishInput{Proxy: r.proxy, Status: s.Status}
-	err := workflow.ExecuteActivity(withObjectOptions(ctx, headline(s.Status)), wire.ActivityPublish, in).Get(ctx, nil)
-	if err != nil {
+	wait, cancel := workflow.WithCancel(ctx)
+	future := workflow.ExecuteActivity(withObjectOptions(wait, headline(s.Status)), wire.ActivityPublish, in)
+	r.race(wait, future, cancel) // a status that cannot be written must not keep a deletion waiting
+	err := future.Get(wait, nil)
+	switch {
+	case temporal.IsCanceledError(err):
+		return ctx.Err()
+	case failureType(err) == wire.FailurePermanent:
+		return r.refused(ctx, s.Status, err)
+	case err != nil:
 		return r.again(ctx, err)
 	}
-	r.state.Stored = s.Status
+	r.state.Stored, r.state.Refused = s.Status, nil
 	r.superseded = false
 	return r.index(ctx, s.Status)
+}
+
+// refused is after a status that the API server will never take. Only a deletion
+// goes on without it: nothing is created that is not in the ledger.
+func (r *run) refused(ctx workflow.Context, status wire.ProxyStatus, err error) error {
+	workflow.GetLogger(ctx).Error("the API server refuses the status", "error", err)
+	again := r.state.Refused != nil && equal(*r.state.Refused, status)
+	r.state.Refused = &status
+	if !again && status.Phase == wire.PhaseDeleting {
+		return nil
+	}
+	err = r.rest(ctx, workflow.Now(ctx).Add(refusedDelay), "until the API server may take the status")
+	r.dirty = true
+	return err
 }
 
 func (r *run) release(ctx workflow.Context) error {

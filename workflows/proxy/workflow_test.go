@@ -306,3 +306,63 @@ func TestAVerdictThatSaysNothingNewCostsNothing(t *testing.T) {
 		}, 2*time.Minute)
 	})
 }
+
+func TestASignalThatCannotBeDecodedIsDropped(t *testing.T) {
+	o := newOutside()
+	state := o.episode(t, nil, nil)
+	for _, garbage := range []any{"garbage{", 7, []string{"x"}, nil} {
+		o.claim.Deleting, o.claim.Inputs = false, "in1"
+		after := o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+			for i, name := range []string{wire.SignalHealth, wire.SignalObserved, wire.SignalChanged, wire.SignalLease} {
+				if name == wire.SignalHealth || garbage != nil {
+					env.RegisterDelayedCallback(func() { env.SignalWorkflow(name, garbage) }, time.Duration(i+1)*time.Minute)
+				}
+			}
+			env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalChanged, nil) }, time.Hour)
+		})
+		if after == nil {
+			t.Fatalf("after signals with %v the workflow ended", garbage)
+		}
+	}
+}
+
+func TestADeletionGoesOnWithoutAStatusThatIsRefused(t *testing.T) {
+	o := newOutside()
+	state := o.episode(t, nil, nil)
+	o.fail = func(a string) error {
+		if a != wire.ActivityPublish {
+			return nil
+		}
+		return temporal.NewApplicationErrorWithOptions("status is invalid", wire.FailurePermanent, temporal.ApplicationErrorOptions{NonRetryable: true})
+	}
+	o.claim.Deleting, o.claim.Inputs = true, "in2"
+	state = o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(wire.SignalChanged, nil) }, time.Minute)
+	})
+	if state != nil || !o.released || o.instance != nil {
+		t.Errorf("state %+v, released %v, instance %+v", state, o.released, o.instance)
+	}
+}
+
+func TestNothingIsCreatedWithoutTheStatusThatSaysSo(t *testing.T) {
+	o := newOutside()
+	o.fail = func(a string) error {
+		if a == wire.ActivityPublish {
+			return temporal.NewApplicationErrorWithOptions("status is invalid", wire.FailurePermanent, temporal.ApplicationErrorOptions{NonRetryable: true})
+		}
+		return nil
+	}
+	o.episode(t, nil, func(env *testsuite.TestWorkflowEnvironment) {
+		env.RegisterDelayedCallback(func() {
+			if slices.Contains(o.calls, wire.ActivityCreate) {
+				t.Errorf("calls %v: a Create without a ledger", o.calls)
+			}
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.fail = nil
+		}, time.Hour)
+	})
+	if o.claim.Stored.ProviderID != "id" {
+		t.Errorf("stored = %+v after the API server took the status", o.claim.Stored)
+	}
+}

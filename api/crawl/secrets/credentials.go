@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,6 +16,8 @@ import (
 type Credentials struct {
 	Username string
 	Password string
+	// Version of the Secret that they were read from; it shapes nothing.
+	Version string `json:"-"`
 }
 
 // maxPasswordBytes is where bcrypt, which guards the password files of proxies,
@@ -40,7 +43,7 @@ func ForProxy(ctx context.Context, r client.Reader, p *crawl.Proxy) (*Credential
 	if err != nil {
 		return nil, err
 	}
-	c := &Credentials{Username: string(user), Password: string(password)}
+	c := &Credentials{Username: string(user), Password: string(password), Version: s.ResourceVersion}
 	if problem := c.problem(); problem != "" {
 		return nil, fmt.Errorf("%w: Secret %s/%s: %s: change it", ErrCredentials, s.Namespace, s.Name, problem)
 	}
@@ -54,6 +57,8 @@ func (c *Credentials) problem() string {
 		return "the user name contains a colon, which basic authentication cannot carry"
 	case len(c.Password) > maxPasswordBytes:
 		return fmt.Sprintf("the password is longer than %d bytes", maxPasswordBytes)
+	case !utf8.ValidString(c.Username + c.Password):
+		return "a user name or password that is not UTF-8 cannot be told to a leaseholder"
 	case strings.ContainsFunc(c.Username+c.Password, unicode.IsControl):
 		return "a user name or password with control characters (a line break at the end?) cannot be used"
 	}

@@ -30,6 +30,7 @@ func TestForProxy(t *testing.T) {
 		"no password":                     {labelled, "crawler", "", []string{`no key "password"`}},
 		"a colon in the user name":        {labelled, "a:b", "canary", []string{"colon"}},
 		"a line break in the password":    {labelled, "a", "canary\n", []string{"line break"}},
+		"a password that is not UTF-8":    {labelled, "a", "canary\xff\xfe", []string{"UTF-8"}},
 		"a password bcrypt would shorten": {labelled, "a", strings.Repeat("canary", 13), []string{"72 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,6 +55,10 @@ type ProxyStatus struct {
 	// specHash is the hash of what shaped the current instance.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
+	// credentialsVersion is the resourceVersion of the Secret whose credentials the
+	// current instance asks for.
+	// +optional
+	CredentialsVersion string `json:"credentialsVersion,omitempty"`
 	// latencyMillis of the last reported probe, in milliseconds.
 	// +optional
 	LatencyMillis int64 `json:"latencyMillis,omitempty"`
