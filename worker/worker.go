@@ -46,10 +46,14 @@ type Options struct {
 	// Sweeps is nil for none.
 	Sweeps *SweepOptions
 	Log    *slog.Logger
+	// OnPolling, if set, is called once all queues are served.
+	OnPolling func()
+
+	onFatal func(queue string, err error)
 }
 
-// Run serves all queues until ctx ends.
-func Run(ctx context.Context, o Options) error {
+// serve serves all queues until ctx ends.
+func serve(ctx context.Context, o Options) error {
 	main := newWorker(o, wire.QueueMain)
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
 	events := object.NewRecorder(o.Kubernetes, o.Log)
@@ -62,11 +66,13 @@ func Run(ctx context.Context, o Options) error {
 	register(main, wire.ActivityDrained, drain.New(o.API).AwaitDrained)
 	registerSweeps(main, o)
 	if err := main.Start(); err != nil {
-		return fmt.Errorf("start the worker of queue %s: %w", wire.QueueMain, err)
+		return fmt.Errorf("%w: %s: %w", errNotStarted, wire.QueueMain, err)
 	}
-	defer main.Stop()
 	q := queues{options: o, running: map[string]queue{}}
-	defer q.stopAll()
+	defer func() { // all at once: one after the other would take longer than the process has
+		q.stopping.Go(main.Stop)
+		q.stopAll()
+	}()
 	return q.follow(ctx)
 }
 
@@ -78,10 +84,15 @@ func closeEvents(events *object.Recorder) {
 }
 
 func newWorker(o Options, name string) sdkworker.Worker {
-	return sdkworker.New(o.Temporal, name, sdkworker.Options{
+	return sdkworker.New(o.Temporal, name, workerOptions(o, name))
+}
+
+func workerOptions(o Options, name string) sdkworker.Options {
+	return sdkworker.Options{
 		WorkerStopTimeout: stopTimeout,
+		OnFatalError:      func(err error) { o.onFatal(name, err) },
 		Interceptors:      []interceptor.WorkerInterceptor{conn.Failures(classify)},
-	})
+	}
 }
 
 func register(w sdkworker.Worker, name string, fn any) {
@@ -92,6 +103,8 @@ func register(w sdkworker.Worker, name string, fn any) {
 type queues struct {
 	options Options
 	running map[string]queue
+	// stopping waits for the workers that were told to stop.
+	stopping sync.WaitGroup
 }
 
 type queue struct {
@@ -106,6 +119,7 @@ func (q *queues) follow(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		q.reconcile()
+		q.options.OnPolling()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -118,7 +132,7 @@ func (q *queues) follow(ctx context.Context) error {
 func (q *queues) reconcile() {
 	for name, was := range q.running {
 		if now, err := q.options.Providers.Get(name); err != nil || now != was.provider {
-			was.worker.Stop()
+			q.stopping.Go(was.worker.Stop)
 			q.options.Sweeps.forget(name)
 			delete(q.running, name)
 		}
@@ -149,9 +163,8 @@ func (q *queues) reconcile() {
 }
 
 func (q *queues) stopAll() {
-	var wg sync.WaitGroup
 	for _, r := range q.running {
-		wg.Go(r.worker.Stop)
+		q.stopping.Go(r.worker.Stop)
 	}
-	wg.Wait()
+	q.stopping.Wait()
 }
