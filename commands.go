@@ -80,6 +80,9 @@ func partCommand(s *settings, connect dialler, add adder) *cobra.Command {
 }
 
 func runPart(ctx context.Context, c connections, s settings, connect dialler, add adder) error {
+	if err := s.manager.check(); err != nil {
+		return err
+	}
 	var err error
 	if s.rest, err = c.rest(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func runDev(ctx context.Context, o devOptions, out io.Writer) error {
 		return err
 	}
 	err = o.serve(ctx, stack, told)
-	told.say("stopping")
+	told.say("stopping; Ctrl-C again ends it at once")
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return errors.Join(err, stack.Stop(stop))
@@ -131,7 +132,13 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 		return err
 	}
 	defer s.temporal.Close()
-	s.api.onReady = func() { told.block(o.addresses(stack)) }
+	var serving atomic.Int32
+	one := func() {
+		if serving.Add(1) == 2 {
+			told.block(o.addresses(stack))
+		}
+	}
+	s.api.onReady, s.onPolling = one, one // each calls it once
 	// The starter comes after the worker, whose look at the providers file it shares.
 	return run(ctx, s, (*parts).addWorker, (*parts).addStarter, (*parts).addAPI)
 }

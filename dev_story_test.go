@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -178,14 +177,7 @@ func TestDeathOfAPartEndsTheRestSoon(t *testing.T) {
 	s := newStack(t)
 	s.start()
 	c := s.client()
-	data, err := os.ReadFile(filepath.Join(s.dir, "run", "etcd.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var etcd struct{ PID int }
-	if err := json.Unmarshal(data, &etcd); err != nil {
-		t.Fatal(err)
-	}
+	etcd := s.children()["etcd"]
 	w := s.watchProxies()
 	for i := range 8 {
 		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("p%d", i)}, Spec: crawl.ProxySpec{Provider: "process"}}
@@ -194,7 +186,7 @@ func TestDeathOfAPartEndsTheRestSoon(t *testing.T) {
 		}
 	}
 	await(t, w, "workflows at work", func(p *crawl.Proxy) bool { return p.Status.Phase != "" })
-	if err := syscall.Kill(etcd.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(etcd, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	const soon = 10 * time.Second

@@ -22,6 +22,7 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "fairlead:", err)
 		os.Exit(1)
@@ -53,7 +54,7 @@ probes, replaces and deletes the instances, and lends them to crawlers over HTTP
 			return nil
 		},
 	}
-	root.PersistentFlags().StringVar(&level, "log-level", "", "debug, info, warn or error (default info, for dev warn)")
+	root.PersistentFlags().StringVar(&level, "log-level", "", "least `level` that is logged: debug, info, warn or error (default info, for dev warn)")
 	root.AddCommand(devCommand(), workerCommand(), starterCommand(), apiCommand(), proxyCommand(), versionCommand())
 	return root
 }

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/ports"
 	"example.com/fairlead/starter"
 )
 
@@ -40,10 +41,30 @@ type managerSettings struct {
 	electionNamespace string
 }
 
+const (
+	flagMetricsAddress = "metrics-address"
+	flagHealthAddress  = "health-address"
+)
+
 // addServingFlags are for the parts that have no HTTP API.
 func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
-	f.StringVar(&s.metricsAddress, "metrics-address", "", "`host:port` to serve Prometheus metrics on at /metrics, such as :9102 (default: not served)")
-	f.StringVar(&s.healthAddress, "health-address", "", "`host:port` to serve /healthz and /readyz on, such as :9103 (default: not served)")
+	f.StringVar(&s.metricsAddress, flagMetricsAddress, "", "`host:port` to serve Prometheus metrics on at /metrics, such as :9102 (default: not served)")
+	f.StringVar(&s.healthAddress, flagHealthAddress, "", "`host:port` to serve /healthz and /readyz on, such as :9103 (default: not served)")
+}
+
+// check tells what cannot be listened on: the manager, which listens much later,
+// names no flag.
+func (s *managerSettings) check() error {
+	if s.metricsAddress != "" && s.metricsAddress == s.healthAddress {
+		return fmt.Errorf("--%s and --%s are both %s: give each an address of its own", flagMetricsAddress, flagHealthAddress, s.healthAddress)
+	}
+	var errs []error
+	for _, l := range []struct{ flag, address string }{{flagMetricsAddress, s.metricsAddress}, {flagHealthAddress, s.healthAddress}} {
+		if l.address != "" {
+			errs = append(errs, ports.Check(l.address, "--"+l.flag))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 const flagElectionNamespace = "leader-election-namespace"

@@ -49,6 +49,31 @@ func TestElectionNamespace(t *testing.T) {
 	}
 }
 
+func TestAddressOfMetricsOrHealthThatCannotBeServedNamesItsFlag(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	taken := l.Addr().String()
+	for _, tt := range []struct {
+		settings managerSettings
+		want     []string
+	}{
+		{managerSettings{metricsAddress: taken}, []string{taken, fmt.Sprintf("process %d", os.Getpid()), "--metrics-address"}},
+		{managerSettings{healthAddress: taken}, []string{taken, fmt.Sprintf("process %d", os.Getpid()), "--health-address"}},
+		{managerSettings{metricsAddress: ":9102", healthAddress: ":9102"}, []string{"--metrics-address and --health-address are both :9102"}},
+		{managerSettings{metricsAddress: "9102"}, []string{"--metrics-address", "9102"}},
+	} {
+		err := tt.settings.check()
+		for _, want := range tt.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v gave %v, want it to say %q", tt.settings, err, want)
+			}
+		}
+	}
+}
+
 func TestStarterTellsHealthAndMetrics(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)

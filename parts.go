@@ -40,6 +40,8 @@ type settings struct {
 	manager managerSettings
 	api     apiSettings
 	sweeps  sweepSettings
+	// onPolling, if set, is called once the worker serves all its queues.
+	onPolling func()
 }
 
 func defaultSettings() settings {
@@ -174,7 +176,7 @@ func (p *parts) addWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log, OnPolling: p.onPolling}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}

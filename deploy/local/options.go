@@ -75,11 +75,11 @@ type PortFlag struct {
 // Flags are the flags that set the ports; errors about taken ports name them.
 func (p *Ports) Flags() []PortFlag {
 	return []PortFlag{
-		{"kubernetes-port", "port of the Kubernetes API", &p.Kubernetes},
-		{"etcd-port", "port of etcd", &p.Etcd},
-		{"temporal-port", "port of the Temporal server", &p.Temporal},
-		{"temporal-ui-port", "port of the Temporal Web UI", &p.TemporalUI},
-		{"echo-port", "port of the echo target, which answers the caller's address", &p.Echo},
+		{"kubernetes-port", "`port` of the Kubernetes API", &p.Kubernetes},
+		{"etcd-port", "`port` of etcd", &p.Etcd},
+		{"temporal-port", "`port` of the Temporal server", &p.Temporal},
+		{"temporal-ui-port", "`port` of the Temporal Web UI", &p.TemporalUI},
+		{"echo-port", "`port` of the echo target, which answers the caller's address", &p.Echo},
 	}
 }
 

@@ -40,11 +40,11 @@ const (
 
 // AddFlags declares the flags that set o.
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&o.Listen, flagListen, "127.0.0.1:3128", "host and port to serve on")
-	fs.StringVar(&o.DialFrom, flagDialFrom, "", "local IP address of all outgoing connections (default: the system chooses)")
-	fs.StringVar(&o.AuthFile, flagAuthFile, "", `file with "username:password" that clients must present (default: none)`)
-	fs.StringVar(&o.LockFile, flagLockFile, "", "existing file to lock for as long as the proxy lives; fails when another process holds it")
-	fs.DurationVar(&o.StopGrace, flagStopGrace, time.Second, "how long requests and tunnels may go on after SIGTERM")
+	fs.StringVar(&o.Listen, flagListen, "127.0.0.1:3128", "`host:port` to serve on")
+	fs.StringVar(&o.DialFrom, flagDialFrom, "", "local IP `address` of all outgoing connections (default: the system chooses)")
+	fs.StringVar(&o.AuthFile, flagAuthFile, "", "`file` with \"username:password\" that clients must present (default: none)")
+	fs.StringVar(&o.LockFile, flagLockFile, "", "existing `file` to lock for as long as the proxy lives; fails when another process holds it")
+	fs.DurationVar(&o.StopGrace, flagStopGrace, time.Second, "`time` for which requests and tunnels may go on after SIGTERM")
 }
 
 // Args are the flags that AddFlags understands as o.
