@@ -44,7 +44,7 @@ test-unit: ## the fast tests
 	go test -short ./...
 
 record: ## records new workflow histories for the replay tests
-	FAIRLEAD_HISTORIES=$(CURDIR)/workflows/proxy/testdata go test -count=1 -run TestTour .
+	go test -count=1 -run TestRecord ./workflows/proxy -record
 
 clean: ## removes the binaries; the state of the stack in .fairlead stays
 	rm -rf $(BIN)

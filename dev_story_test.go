@@ -30,23 +30,11 @@ func TestTour(t *testing.T) {
 	s.kubectl("apply", "-f", "deploy/examples/proxy-process.yaml")
 	s.kubectl("wait", "--for=condition=Ready", "proxy/demo", "--timeout=60s")
 
-	var granted struct {
-		LeaseID string
-		Proxy   struct {
-			Scheme, Host string
-			Port         int
-		}
+	lease, proxy := s.borrow(`{"selector":{"region":"local"},"target":"example.test","ttlSeconds":60}`)
+	if got := through(t, proxy, s.echo); got != proxy.Hostname() {
+		t.Errorf("the echo target sees %s, want the proxy's own address %s", got, proxy.Hostname())
 	}
-	if code := s.call(http.MethodPost, "/v1/leases", `{"selector":{"region":"local"},"target":"example.test","ttlSeconds":60}`, &granted); code != http.StatusCreated {
-		t.Fatalf("lease answered %d: %+v", code, granted)
-	}
-	proxy := &url.URL{Scheme: granted.Proxy.Scheme, Host: fmt.Sprintf("%s:%d", granted.Proxy.Host, granted.Proxy.Port)}
-	if got := through(t, proxy, s.echo); got != granted.Proxy.Host {
-		t.Errorf("the echo target sees %s, want the proxy's own address %s", got, granted.Proxy.Host)
-	}
-	if code := s.call(http.MethodDelete, "/v1/leases/"+granted.LeaseID, "", nil); code != http.StatusNoContent {
-		t.Errorf("release answered %d", code)
-	}
+	s.giveBack(lease)
 	t.Run("one place has the metrics of all parts", func(t *testing.T) {
 		_, data := s.ask(http.MethodGet, "/metrics", "")
 		for _, name := range []string{"controller_runtime_reconcile_total", "healthcheck_duration_seconds", "lease_requests_total"} {
@@ -62,14 +50,7 @@ func TestTour(t *testing.T) {
 			t.Errorf("second start: %v\n%s", err, out)
 		}
 	})
-	var demo crawl.Proxy
-	if err := s.client().Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "demo"}, &demo); err != nil {
-		t.Fatal(err)
-	}
 	s.kubectl("delete", "proxy", "demo", "--timeout=60s")
-	if dir := os.Getenv("FAIRLEAD_HISTORIES"); dir != "" {
-		s.record(string(demo.UID), dir)
-	}
 	if left := s.processes(); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}

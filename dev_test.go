@@ -19,12 +19,8 @@ import (
 	"testing"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	historypb "go.temporal.io/api/history/v1"
-	"go.temporal.io/api/workflowservice/v1"
 	temporalclient "go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
-	"google.golang.org/protobuf/encoding/protojson"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,14 +55,16 @@ const (
 
 // stack is `fairlead dev` with a state directory and ports of its own.
 type stack struct {
-	t     *testing.T
-	dir   string
-	flags []string
-	http  string
-	ui    string
-	echo  string
-	out   *output
-	cmd   *exec.Cmd
+	t          *testing.T
+	program    string
+	dir        string
+	kubeconfig string
+	flags      []string
+	http       string
+	ui         string
+	echo       string
+	out        *output
+	cmd        *exec.Cmd
 	// ended is closed when the program has ended, with err.
 	ended chan struct{}
 	err   error
@@ -104,7 +102,8 @@ func newStack(t *testing.T) *stack {
 	}
 	t.Cleanup(free.Release)
 	p := free.Ports
-	s := &stack{t: t, dir: filepath.Join(t.TempDir(), "state")}
+	s := &stack{t: t, program: program, dir: filepath.Join(t.TempDir(), "state")}
+	s.kubeconfig = filepath.Join(s.dir, "kubeconfig")
 	s.http, s.ui, s.echo = fmt.Sprintf("http://127.0.0.1:%d", p[5]), fmt.Sprintf("http://127.0.0.1:%d", p[3]), fmt.Sprintf("http://127.0.0.1:%d", p[4])
 	s.flags = []string{
 		"dev", "--state-dir", s.dir, "--bin-dir", localtest.Dir(t), "--http-address", strings.TrimPrefix(s.http, "http://"),
@@ -119,7 +118,7 @@ func newStack(t *testing.T) *stack {
 func (s *stack) start() {
 	s.t.Helper()
 	s.out = &output{ready: make(chan struct{})}
-	s.cmd = exec.Command(program, s.flags...) // #nosec G204 -- the program under test
+	s.cmd = exec.Command(s.program, s.flags...) // #nosec G204 -- the program under test
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
 	s.cmd.WaitDelay = time.Second // a child that lives on must not keep the pipe open
 	if err := s.cmd.Start(); err != nil {
@@ -192,7 +191,7 @@ func (s *stack) erase() {
 
 func (s *stack) client() client.WithWatch {
 	s.t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(s.dir, "kubeconfig"))
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -240,12 +239,57 @@ func (s *stack) kubectl(args ...string) string {
 	if err != nil {
 		path = filepath.Join(localtest.Dir(s.t), "kubectl")
 	}
-	cmd := exec.Command(path, append([]string{"--kubeconfig", filepath.Join(s.dir, "kubeconfig")}, args...)...) // #nosec G204 -- built by make
+	cmd := exec.Command(path, append([]string{"--kubeconfig", s.kubeconfig}, args...)...) // #nosec G204 -- built by make
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// apply makes the objects of a file, with some of its words changed: each is
+// followed by what takes its place.
+func (s *stack) apply(file string, changes ...string) {
+	s.t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := string(data)
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(text, changes[i]) {
+			s.t.Fatalf("%s does not have %q", file, changes[i])
+		}
+		text = strings.ReplaceAll(text, changes[i], changes[i+1])
+	}
+	changed := filepath.Join(s.t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	s.kubectl("apply", "-f", changed)
+}
+
+// borrow leases a proxy as a crawler does.
+func (s *stack) borrow(request string) (id string, proxy *url.URL) {
+	s.t.Helper()
+	var granted struct {
+		LeaseID string
+		Proxy   struct {
+			Scheme, Host string
+			Port         int
+		}
+	}
+	if code := s.call(http.MethodPost, "/v1/leases", request, &granted); code != http.StatusCreated {
+		s.t.Fatalf("lease answered %d: %+v", code, granted)
+	}
+	return granted.LeaseID, &url.URL{Scheme: granted.Proxy.Scheme, Host: fmt.Sprintf("%s:%d", granted.Proxy.Host, granted.Proxy.Port)}
+}
+
+func (s *stack) giveBack(lease string) {
+	s.t.Helper()
+	if code := s.call(http.MethodDelete, "/v1/leases/"+lease, "", nil); code != http.StatusNoContent {
+		s.t.Errorf("release answered %d", code)
+	}
 }
 
 // call asks the HTTP API as the operator, and decodes the answer into v.
@@ -363,34 +407,4 @@ func (s *stack) firstRun(uid string) string {
 		s.t.Fatal(err)
 	}
 	return run.RawResponse.GetWorkflowExecutionInfo().GetFirstRunId()
-}
-
-// record writes the history of each run of the workflow of demo to dir, the newest
-// last, for the replay test of workflows/proxy.
-func (s *stack) record(uid, dir string) {
-	s.t.Helper()
-	c := s.temporal()
-	list, err := c.ListWorkflow(s.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowId = 'proxy/default/demo/" + uid + "'"})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	runs := list.GetExecutions()
-	for i, run := range runs {
-		events := c.GetWorkflowHistory(s.t.Context(), run.GetExecution().GetWorkflowId(), run.GetExecution().GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-		history := &historypb.History{}
-		for events.HasNext() {
-			e, err := events.Next()
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			history.Events = append(history.Events, e)
-		}
-		data, err := protojson.MarshalOptions{Indent: " "}.Marshal(history)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("tour-%d.json", len(runs)-i)), data, 0o600); err != nil {
-			s.t.Fatal(err)
-		}
-	}
 }

@@ -103,8 +103,10 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 		s.takeOver(c)
 	}
 	s.heedEdits(c)
-	if e := c.Endpoint; e != nil && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
-		s.Health = nil // another proxy
+	// Another proxy has no verdict yet; that of a new one may come before its first
+	// status.
+	if e := c.Endpoint; e != nil && s.Stored.Host != "" && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
+		s.Health = nil
 	}
 }
 
@@ -123,7 +125,7 @@ func (s *State) heedEdits(c wire.Claim) {
 // takeOver makes a status that this chain of runs did not write its own.
 func (s *State) takeOver(c wire.Claim) {
 	stored := c.Stored
-	if p := condition(stored.Conditions, wire.ConditionProvisioned); p != nil && stored.Phase == wire.PhaseFailed && p.Reason == wire.ReasonPermanent {
+	if p := condition(stored.Conditions, wire.ConditionProvisioned); s.Trouble == nil && p != nil && stored.Phase == wire.PhaseFailed && p.Reason == wire.ReasonPermanent {
 		s.Trouble = &Trouble{Type: wire.FailurePermanent, Message: p.Message, Config: c.ProviderConfig}
 	}
 	for _, e := range stored.Ledger {

@@ -104,6 +104,17 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMergeOfWhatOthersWrote(t *testing.T) {
+	t.Run("a failure whose own status was not confirmed keeps the settings that it was about", func(t *testing.T) {
+		w := aProxy().having("", func(r *Record) { r.Fresh = true }).with(func(s *State, _ *wire.Claim) {
+			s.Trouble = &Trouble{Type: wire.FailurePermanent, Message: "m", Config: "a"}
+		})
+		claim := w.claim
+		claim.Stored, claim.ProviderConfig = Next(w.state, w.claim, now).Status, "b"
+		w.state.merge(claim, now)
+		if w.state.Trouble != nil {
+			t.Errorf("trouble = %+v under other settings", w.state.Trouble)
+		}
+	})
 	t.Run("a restored, older status is taken over with the larger sequence", func(t *testing.T) {
 		w := aProxy().having(wire.StateRunning).healthy(true).published()
 		w.state.Stored.Sequence = 9
@@ -116,6 +127,14 @@ func TestMergeOfWhatOthersWrote(t *testing.T) {
 		}
 		if got := Next(w.state, claim, now); got.Kind != Publish || got.Status.Sequence != 10 {
 			t.Errorf("step = %+v, want to publish sequence 10", got)
+		}
+	})
+	t.Run("a verdict that comes before the first status counts", func(t *testing.T) {
+		w := external()
+		w.state.Health = &wire.Health{Healthy: true, Verdict: "healthy", ProbedAt: now}
+		w.state.merge(w.claim, now)
+		if got := Next(w.state, w.claim, now); got.Kind != Publish || got.Status.Phase != wire.PhaseReady {
+			t.Errorf("step = %+v, want to publish Ready", got)
 		}
 	})
 	t.Run("another endpoint has no verdict yet", func(t *testing.T) {

@@ -1,15 +1,12 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -19,87 +16,6 @@ import (
 )
 
 var ref = wire.ProxyRef{Namespace: "default", Name: "demo", UID: "u1"}
-
-// outside is the world outside the workflow: one object and one provider.
-type outside struct {
-	mu       sync.Mutex
-	claim    wire.Claim
-	released bool
-	instance *wire.Instance
-	calls    []string
-	// fail, if set, is asked before each call of an activity.
-	fail func(activity string) error
-}
-
-func newOutside() *outside {
-	return &outside{claim: aProxy().claim}
-}
-
-func (o *outside) do(name string) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.calls = append(o.calls, name)
-	if o.fail != nil {
-		return o.fail(name)
-	}
-	return nil
-}
-
-func (o *outside) register(env *testsuite.TestWorkflowEnvironment) {
-	add := func(name string, fn any) {
-		env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
-	}
-	add(wire.ActivityClaim, func(_ context.Context, _ wire.ProxyRef) (wire.Claim, error) {
-		err := o.do(wire.ActivityClaim)
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		return o.claim, err
-	})
-	add(wire.ActivityPublish, func(_ context.Context, in wire.PublishInput) error {
-		if err := o.do(wire.ActivityPublish); err != nil {
-			return err
-		}
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.claim.Stored = in.Status
-		return nil
-	})
-	add(wire.ActivityRelease, func(_ context.Context, _ wire.ProxyRef) error {
-		o.mu.Lock()
-		o.released = true
-		o.mu.Unlock()
-		return o.do(wire.ActivityRelease)
-	})
-	call := func(name string, effect func(in wire.InstanceInput) wire.Instance) {
-		add(name, func(_ context.Context, in wire.InstanceInput) (wire.Instance, error) {
-			if err := o.do(name); err != nil {
-				return wire.Instance{}, err
-			}
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			return effect(in), nil
-		})
-	}
-	look := func(wire.InstanceInput) wire.Instance {
-		if o.instance == nil {
-			return wire.Instance{State: wire.StateGone, Attempt: 1}
-		}
-		return *o.instance
-	}
-	call(wire.ActivityCreate, func(wire.InstanceInput) wire.Instance {
-		if o.instance == nil {
-			o.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1}
-		}
-		return *o.instance
-	})
-	call(wire.ActivityGet, look)
-	call(wire.ActivitySettle, look)
-	call(wire.ActivityVanished, look)
-	call(wire.ActivityDelete, func(wire.InstanceInput) wire.Instance {
-		o.instance = nil
-		return wire.Instance{Attempt: 1}
-	})
-}
 
 // episode runs one run of the workflow and returns the state it left, nil when
 // the workflow ended.

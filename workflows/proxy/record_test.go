@@ -1,0 +1,221 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/temporal/wire"
+)
+
+var record = flag.Bool("record", false, "record new histories for the replay test, on a real Temporal server")
+
+func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
+
+// TestRecord plays each tale on a real server, which must accept every command of
+// it, and replays what the server recorded. With -record the histories are kept.
+func TestRecord(t *testing.T) {
+	address, namespace := localtest.Temporal(t)
+	c, err := client.Dial(client.Options{
+		HostPort: address, Namespace: namespace, Identity: "recorder", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for name, tell := range tales {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlayer(t, c, name)
+			tell(p)
+			p.keep()
+		})
+	}
+}
+
+// player plays one tale: a workflow on a real server, and the outside world in the
+// hands of the tale.
+type player struct {
+	*outside
+	t      *testing.T
+	client client.Client
+	name   string
+	first  string // run
+}
+
+func newPlayer(t *testing.T, c client.Client, name string) *player {
+	p := &player{outside: newOutside(), t: t, client: c, name: name}
+	p.claim.Provider = name // a queue of its own
+	main := sdkworker.New(c, name, sdkworker.Options{})
+	main.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
+	p.register(main)
+	calls := sdkworker.New(c, wire.ProviderQueue(name), sdkworker.Options{})
+	p.register(calls)
+	for _, w := range []sdkworker.Worker{main, calls} {
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Stop)
+	}
+	return p
+}
+
+// start starts the workflow with what a former run left; nil for a new object.
+func (p *player) start(state *State) {
+	p.t.Helper()
+	run, err := p.client.ExecuteWorkflow(p.t.Context(), client.StartWorkflowOptions{ID: p.name, TaskQueue: p.name}, wire.WorkflowProxy, Input{Proxy: ref, State: state})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.first = run.GetRunID()
+}
+
+func (p *player) signal(name string, arg any) {
+	p.t.Helper()
+	if err := p.client.SignalWorkflow(p.t.Context(), p.name, "", name, arg); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// change changes the world and, like the starter, tells the workflow.
+func (p *player) change(how func(o *outside)) {
+	p.t.Helper()
+	p.mu.Lock()
+	how(p.outside)
+	p.mu.Unlock()
+	p.signal(wire.SignalChanged, nil)
+}
+
+// until waits until the world is as ok says.
+func (p *player) until(what string, ok func(o *outside) bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		p.mu.Lock()
+		done := ok(p.outside)
+		p.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("not within a minute: %s; the status is %+v, the calls are %v", what, p.claim.Stored, p.calls)
+		}
+	}
+}
+
+// told waits for a phase and the reason of its Provisioned condition.
+func (p *player) told(phase, reason string) {
+	p.t.Helper()
+	p.until(phase+"/"+reason, func(o *outside) bool {
+		c := condition(o.claim.Stored.Conditions, wire.ConditionProvisioned)
+		return o.claim.Stored.Phase == phase && c != nil && c.Reason == reason
+	})
+}
+
+// healthy makes the proxy Ready.
+func (p *player) healthy() {
+	p.t.Helper()
+	p.told(wire.PhaseProvisioning, wire.ReasonCreated)
+	p.signal(wire.SignalHealth, wire.Health{Incarnation: p.incarnation(), Healthy: true, Verdict: "healthy", LatencyMillis: 7, ProbedAt: now})
+	p.told(wire.PhaseReady, wire.ReasonCreated)
+}
+
+func (p *player) incarnation() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return newest(p.claim.Stored.Ledger).Incarnation
+}
+
+// ended waits for the end of the workflow.
+func (p *player) ended() {
+	p.t.Helper()
+	if err := p.client.GetWorkflow(p.t.Context(), p.name, "").Get(p.t.Context(), nil); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// refuse makes activities fail by name.
+func refuse(failures map[string]error) func(*outside) {
+	return func(o *outside) { o.fail = func(activity string) error { return failures[activity] } }
+}
+
+func failure(kind string, lasting bool) error {
+	return temporal.NewApplicationErrorWithOptions("why: "+kind, kind, temporal.ApplicationErrorOptions{
+		NonRetryable: lasting, NextRetryDelay: 200 * time.Millisecond, Details: []any{wire.FailureDetail{Attempt: 1}},
+	})
+}
+
+// keep replays the histories of all runs, and writes them where that is asked for.
+func (p *player) keep() {
+	p.t.Helper()
+	p.idle()
+	run := p.first
+	for i := 1; run != ""; i++ {
+		history := p.history(run)
+		run = history.GetEvents()[len(history.GetEvents())-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
+		if len(history.GetEvents()) < 8 { // a run that only waits has nothing to tell
+			continue
+		}
+		r := sdkworker.NewWorkflowReplayer()
+		r.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
+		if err := r.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history); err != nil {
+			p.t.Errorf("replay of run %d: %v", i, err)
+		}
+		if !*record {
+			continue
+		}
+		data, err := protojson.Marshal(history)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprintf("%s-%d.json", p.name, i)), data, 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+// idle waits until the workflow has nothing under way.
+func (p *player) idle() {
+	p.t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		d, err := p.client.DescribeWorkflowExecution(p.t.Context(), p.name, "")
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if d.GetPendingWorkflowTask() == nil && (len(d.GetPendingActivities()) == 0 || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING) {
+			return
+		}
+	}
+	p.t.Fatal("the workflow is not idle after a minute")
+}
+
+func (p *player) history(run string) *historypb.History {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	events := p.client.GetWorkflowHistory(ctx, p.name, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	history := &historypb.History{}
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			p.t.Fatal(errors.Join(fmt.Errorf("read run %s", run), err))
+		}
+		history.Events = append(history.Events, e)
+	}
+	return history
+}
