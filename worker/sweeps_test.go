@@ -167,8 +167,13 @@ func (w *world) run() {
 // instance makes one, an hour old, for the object with this name and UID.
 func (w *world) instance(cluster, name, uid string) (dir string) {
 	w.t.Helper()
-	id := provider.ID{Place: w.stateDir, Name: provider.InstanceName(uid)}
-	_, err := w.machine(cluster, time.Hour).Create(w.t.Context(), provider.Request{
+	m := w.machine(cluster, time.Hour)
+	places, err := m.Places(w.t.Context(), "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	id := provider.ID{Place: places[0], Name: provider.InstanceName(uid)}
+	_, err = m.Create(w.t.Context(), provider.Request{
 		ID: id, Incarnation: 1, Owner: provider.Owner{Namespace: w.namespace, Name: name, UID: uid, ClusterID: cluster},
 	})
 	if err != nil {

@@ -49,14 +49,18 @@ func (m *machine) open(change ...func(*process.Options)) *process.Provider {
 func (m *machine) make(name, uid string, age time.Duration, change ...func(*process.Options)) wire.Suspect {
 	m.t.Helper()
 	p := m.open(append(change, func(o *process.Options) { o.Now = func() time.Time { return time.Now().Add(-age) } })...)
-	id := provider.ID{Place: m.dir, Name: provider.InstanceName(uid)}
+	places, err := p.Places(m.t.Context(), "", nil)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	id := provider.ID{Place: places[0], Name: provider.InstanceName(uid)}
 	cluster := m.cluster
 	for _, c := range change {
 		o := process.Options{ClusterID: cluster}
 		c(&o)
 		cluster = o.ClusterID
 	}
-	_, err := p.Create(m.t.Context(), provider.Request{
+	_, err = p.Create(m.t.Context(), provider.Request{
 		ID: id, Incarnation: 3, Owner: provider.Owner{Namespace: "crawlers", Name: name, UID: uid, ClusterID: cluster},
 	})
 	if err != nil {

@@ -17,10 +17,10 @@ func (v view) drifted() []wire.ProxyRef {
 			continue
 		}
 		inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
-		if inst == nil && hidden(entry.Place) || inst != nil && asTold(p, entry, inst) {
-			continue
+		missing := inst == nil && !hidden(entry.Place) && v.reaches(p, entry.Place)
+		if missing || inst != nil && !asTold(p, entry, inst) {
+			refs = append(refs, refOf(p))
 		}
-		refs = append(refs, refOf(p))
 	}
 	return refs
 }

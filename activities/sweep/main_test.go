@@ -123,4 +123,8 @@ func (b *backend) List(context.Context) (provider.Listing, error) {
 	return b.listing, b.fail
 }
 
+func (b *backend) Places(context.Context, string, *crawl.ProxySpec) ([]string, error) {
+	return []string{"host-a"}, nil
+}
+
 func (b *backend) Check(context.Context) []provider.TargetStatus { return b.targets }

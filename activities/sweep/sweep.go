@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,7 +92,10 @@ func (p *Provider) Sweep(ctx context.Context, _ wire.SweepInput) (wire.Sweep, er
 // objects: an instance is never older than its object. unwritten is why the verdict
 // of the check could not be stored.
 func (p *Provider) look(ctx context.Context) (v view, unwritten, err error) {
-	v = view{provider: p.Name, now: p.now()}
+	v = view{provider: p.Name, now: p.now(), reaches: func(proxy *crawl.Proxy, place string) bool {
+		places, err := p.Provider.Places(ctx, proxy.Namespace, &proxy.Spec)
+		return err == nil && slices.Contains(places, place)
+	}}
 	var checking sync.WaitGroup
 	checking.Go(func() { v.targets, unwritten = p.check(ctx) })
 	listing, cancel := context.WithTimeout(ctx, listTimeout)

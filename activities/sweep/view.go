@@ -19,6 +19,9 @@ type view struct {
 	targets  []provider.TargetStatus
 	proxies  []crawl.Proxy
 	now      time.Time
+	// reaches says whether a place of p is one that the provider has by its settings
+	// of today. A listing says nothing about a former one.
+	reaches func(p *crawl.Proxy, place string) bool
 }
 
 // managed are the Proxies that should have an instance of the provider.

@@ -50,7 +50,7 @@ func aPair(name string, changes ...change) pair {
 }
 
 func see(pairs ...pair) view {
-	v := view{provider: "kvm", now: now}
+	v := view{provider: "kvm", now: now, reaches: func(_ *crawl.Proxy, place string) bool { return place != "former" }}
 	for _, p := range pairs {
 		if p.proxy != nil {
 			v.proxies = append(v.proxies, *p.proxy)
@@ -134,6 +134,7 @@ func TestDrift(t *testing.T) {
 		"another address":               {view: see(aPair("a", inst(func(i *provider.Instance) { i.Host = "10.0.0.2" }))), want: []string{"a"}},
 		"another port":                  {view: see(aPair("a", inst(func(i *provider.Instance) { i.Port = 1 }))), want: []string{"a"}},
 		"another incarnation":           {view: see(aPair("a", inst(func(i *provider.Instance) { i.Incarnation = 4 }))), want: []string{"a"}},
+		"a place of former settings":    {view: see(aPair("a", noInstance, place("former")))},
 		"another place":                 {view: see(aPair("a", inst(func(i *provider.Instance) { i.Place = "host-b" }))), want: []string{"a"}},
 		"a Proxy that is being deleted": {view: see(aPair("a", noInstance, deleting))},
 		"a paused Proxy":                {view: see(aPair("a", noInstance, annotated(crawl.AnnotationPaused, "true")))},
