@@ -85,7 +85,7 @@ func (o WakeOptions) wake(ctx context.Context, edited func(name string) bool) er
 }
 
 // concerned says whether the providers file has something new for p: its provider
-// came or went, has other settings after it refused p for good, or lives elsewhere.
+// came or went, has other settings after it refused p, or lives elsewhere.
 func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, edited func(name string) bool) bool {
 	c := p.Status.Condition(crawl.ConditionProvisioned)
 	if p.Spec.Mode != crawl.ModeManaged || c == nil {
@@ -97,7 +97,7 @@ func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, edited func(
 		return true
 	case missing:
 		return false
-	case c.Reason == wire.ReasonPermanent:
+	case c.Reason == wire.ReasonPermanent, c.Reason == wire.ReasonQuota:
 		return edited(p.Spec.Provider)
 	}
 	current := p.Status.Current()

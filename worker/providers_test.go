@@ -101,6 +101,7 @@ func TestTheProvidersFileWakesWhomItConcerns(t *testing.T) {
 		told("lost", "gone", wire.ReasonCreated, "/a"),
 		told("still-lost", "gone", wire.ReasonUnavailable, "/a"),
 		told("refused", "here", wire.ReasonPermanent, ""),
+		told("no-room", "here", wire.ReasonQuota, ""),
 	}
 	pauses := make(chan time.Time)
 	wakes := &woken{fail: errors.New("Temporal is away")}
@@ -113,7 +114,7 @@ func TestTheProvidersFileWakesWhomItConcerns(t *testing.T) {
 	ended := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { defer close(ended); WakeMoved(ctx, o) }()
-	want := []string{"back", "elsewhere", "lost", "refused"}
+	want := []string{"back", "elsewhere", "lost", "no-room", "refused"}
 	for range 20 { // whoever is concerned is woken until that shows, however long it takes
 		pauses <- time.Time{}
 	}
