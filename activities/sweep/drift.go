@@ -18,16 +18,17 @@ func (v view) drifted() []wire.ProxyRef {
 		}
 		inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
 		missing := inst == nil && !hidden(entry.Place) && v.reaches(p, entry.Place)
-		if missing || inst != nil && !asTold(p, entry, inst) {
+		if missing || inst != nil && !asTold(p, inst) {
 			refs = append(refs, refOf(p))
 		}
 	}
 	return refs
 }
 
-// asTold says whether an instance is what the status of its Proxy says.
-func asTold(p *crawl.Proxy, entry *crawl.InstanceRecord, inst *provider.Instance) bool {
+// asTold says whether an instance is what the status of its Proxy says. Its workflow
+// knows an instance by place and name: another incarnation, as after a backup was
+// restored, is nothing that it would act on.
+func asTold(p *crawl.Proxy, inst *provider.Instance) bool {
 	return inst.State == provider.Running &&
-		inst.Incarnation == entry.Incarnation &&
 		inst.Host == p.Status.IP && inst.Port == p.Status.Port
 }

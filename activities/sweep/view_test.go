@@ -133,7 +133,7 @@ func TestDrift(t *testing.T) {
 		"an instance stopped":           {view: see(aPair("a", inst(func(i *provider.Instance) { i.State = provider.Stopped }))), want: []string{"a"}},
 		"another address":               {view: see(aPair("a", inst(func(i *provider.Instance) { i.Host = "10.0.0.2" }))), want: []string{"a"}},
 		"another port":                  {view: see(aPair("a", inst(func(i *provider.Instance) { i.Port = 1 }))), want: []string{"a"}},
-		"another incarnation":           {view: see(aPair("a", inst(func(i *provider.Instance) { i.Incarnation = 4 }))), want: []string{"a"}},
+		"another incarnation":           {view: see(aPair("a", inst(func(i *provider.Instance) { i.Incarnation = 4 })))},
 		"a place of former settings":    {view: see(aPair("a", noInstance, place("former")))},
 		"another place":                 {view: see(aPair("a", inst(func(i *provider.Instance) { i.Place = "host-b" }))), want: []string{"a"}},
 		"a Proxy that is being deleted": {view: see(aPair("a", noInstance, deleting))},
