@@ -180,6 +180,10 @@ func (o devOptions) addresses(stack *local.Stack) string {
 	if ui == "" {
 		ui = "(that of " + stack.TemporalAddress + ")"
 	}
+	echo := stack.EchoURL
+	if stack.NodeEchoURL != "" {
+		echo += "\n  ... for pods     " + stack.NodeEchoURL
+	}
 	return fmt.Sprintf(`
   Kubernetes API   %s
                    export KUBECONFIG=%s
@@ -196,7 +200,7 @@ func (o devOptions) addresses(stack *local.Stack) string {
 
   Ctrl-C ends it.
 `, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.HTTPAddress,
-		relative(o.tokenFile()), stack.EchoURL, relative(o.tokenFile()), o.HTTPAddress)
+		relative(o.tokenFile()), echo, relative(o.tokenFile()), o.HTTPAddress)
 }
 
 // relative is path as a person in the working directory would write it.
