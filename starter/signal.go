@@ -50,7 +50,7 @@ func (s *Signaller) wake(ctx context.Context, ref wire.ProxyRef, signal string, 
 			wire.KeyKubeName.ValueSet(ref.Name),
 			wire.KeyProxyPhase.ValueSet(wire.PhasePending),
 		),
-	}, wire.WorkflowProxy, proxy.Input{Proxy: ref})
+	}, wire.WorkflowProxy, proxy.Input{Proxy: ref, Version: proxy.Version})
 	if err != nil {
 		return fmt.Errorf("signal %s to the workflow of Proxy %s: %w", signal, ref, err)
 	}

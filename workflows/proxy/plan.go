@@ -52,7 +52,7 @@ type view struct {
 func decide(s State, want wire.Claim, now time.Time) view {
 	switch {
 	case want.Deleting:
-		return decideDeleting(s, want)
+		return decideDeleting(s, want, now)
 	case want.Paused:
 		return decidePaused(s, want)
 	case want.External:
@@ -76,14 +76,14 @@ func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
 	return v.step
 }
 
-func decideDeleting(s State, want wire.Claim) view {
+func decideDeleting(s State, want wire.Claim, now time.Time) view {
 	if want.SkipCleanup {
 		return decideAbandon(s)
 	}
 	if len(s.Ledger) == 0 {
 		return view{wire.PhaseDeleting, wire.ReasonDeleting, "", Step{Kind: Release}}
 	}
-	v := view{wire.PhaseDeleting, wire.ReasonDeleting, still(&s.Ledger[0], "deleting "+s.Ledger[0].Name), removal(s, &s.Ledger[0])}
+	v := view{wire.PhaseDeleting, wire.ReasonDeleting, s.still(&s.Ledger[0], "deleting "+s.Ledger[0].Name, now), removal(s, &s.Ledger[0])}
 	if s.Trouble != nil {
 		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
 	}
@@ -164,7 +164,7 @@ func decideProblem(s State, cur *Record, p *wire.Problem) view {
 func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch {
 	case cur.Deleting:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, still(cur, toldWhy(s)), removal(s, cur)}
+		return view{wire.PhaseReplacing, wire.ReasonReplacing, s.still(cur, toldWhy(s), now), removal(s, cur)}
 	case hashVersion(cur.Hash) != hashVersion(want.Hash):
 		// A hash of another version, or none, proves no difference. The Create that
 		// follows finds the instance and makes it ours.
@@ -187,20 +187,27 @@ func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 func toldWhy(s State) string {
 	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
 	if c == nil || c.Reason != wire.ReasonReplacing {
-		return ""
+		if s.Version < 2 {
+			return ""
+		}
+		return "the former instance is being deleted"
 	}
-	why, _, _ := strings.Cut(c.Message, stillThere)
+	why, _, _ := strings.Cut(c.Message, afterWhy)
 	return why
 }
 
-const stillThere = "; the instance is still there: "
+// afterWhy is between the reason of a replacement and what holds it up.
+const afterWhy = "; "
 
-// still adds to msg that a deletion takes long.
-func still(r *Record, msg string) string {
-	if r.Waits == 0 || !r.Sent {
-		return msg
+// still adds to msg what a deletion waits for, where that takes long.
+func (s *State) still(r *Record, msg string, now time.Time) string {
+	switch {
+	case s.Version >= 2 && r.Deleting && r.AttemptUntil.After(now):
+		return msg + afterWhy + "an attempt to create it may still run until " + r.AttemptUntil.UTC().Format(time.TimeOnly) + " UTC"
+	case r.Waits > 0 && r.Sent:
+		return msg + afterWhy + "the instance is still there: " + r.Seen.Message
 	}
-	return msg + stillThere + r.Seen.Message
+	return msg
 }
 
 func decideCreate(s State, cur *Record, now time.Time) view {

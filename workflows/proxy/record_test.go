@@ -79,7 +79,7 @@ func newPlayer(t *testing.T, c client.Client, name string) *player {
 // start starts the workflow with what a former run left; nil for a new object.
 func (p *player) start(state *State) {
 	p.t.Helper()
-	run, err := p.client.ExecuteWorkflow(p.t.Context(), client.StartWorkflowOptions{ID: p.name, TaskQueue: p.name}, wire.WorkflowProxy, Input{Proxy: ref, State: state})
+	run, err := p.client.ExecuteWorkflow(p.t.Context(), client.StartWorkflowOptions{ID: p.name, TaskQueue: p.name}, wire.WorkflowProxy, Input{Proxy: ref, Version: Version, State: state})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func (p *player) keep() {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprintf("%s-%d.json", p.name, i)), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprintf("v%d-%s-%d.json", Version, p.name, i)), data, 0o600); err != nil {
 			p.t.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ func retire(s State, want wire.Claim, r *Record, now time.Time, why string) view
 	if until := s.drainUntil(r, want, now); until.After(now) {
 		return view{wire.PhaseDraining, wire.ReasonDraining, why, Step{Kind: Drain, Entry: r.Entry, Until: until}}
 	}
-	return view{wire.PhaseReplacing, wire.ReasonReplacing, still(r, why), removal(s, r)}
+	return view{wire.PhaseReplacing, wire.ReasonReplacing, s.still(r, why, now), removal(s, r)}
 }
 
 // drainUntil is until when the leases of r are waited for; zero when they are not,

@@ -7,13 +7,19 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
-// stateVersion is the version of State that this code writes. A change that an
-// older history could not be replayed with needs another one.
-const stateVersion = 1
+// Version of the plan that new runs follow. A run keeps the one that it was started
+// with: whatever changes a status or a step, a message too, changes what is published,
+// and would not replay what is under way. Such a change asks State.Version, and raises
+// this number.
+//
+//	2: a wait for a lost attempt is told; Ready=True tells what else is the matter
+const Version = 2
 
 // Input starts the workflow, and each of its runs after the first.
 type Input struct {
 	Proxy wire.ProxyRef `json:"proxy"`
+	// Version of the plan; 0 is that of before there was a number, which is 1.
+	Version int `json:"version,omitempty"`
 	// State is what the run before left; nil for the first run.
 	State *State `json:"state,omitempty"`
 	// Dirty: the run before had not acted on its last signals yet.
@@ -24,6 +30,7 @@ type Input struct {
 // be had again from the object and the provider: a terminated workflow loses
 // nothing.
 type State struct {
+	// Version of the plan that this run follows.
 	Version   int    `json:"version"`
 	ClusterID string `json:"clusterID,omitempty"`
 	// Stored is the status that is known to be on the object.
@@ -84,15 +91,12 @@ type Trouble struct {
 // merge takes in what was read from the object. The ledger becomes the union of
 // both sides: neither can have lost an instance that the other knows of.
 func (s *State) merge(c wire.Claim, now time.Time) {
-	if s.Version == 0 {
-		s.Version = stateVersion
+	if s.ClusterID == "" {
 		// Whatever a former chain of runs had under way began before this one.
 		for i := range c.Stored.Ledger {
 			e := &c.Stored.Ledger[i]
 			e.AttemptUntil = earlier(e.AttemptUntil, lostAttemptEnds(now))
 		}
-	}
-	if s.ClusterID == "" {
 		s.ClusterID = c.ClusterID
 	}
 	if c.Gone || c.ClusterID != s.ClusterID {

@@ -34,7 +34,7 @@ func TestMerge(t *testing.T) {
 		}
 	})
 	t.Run("the ledger is the union of both sides", func(t *testing.T) {
-		s := State{Version: stateVersion, ClusterID: "c1", Ledger: []Record{{Entry: entry(3, time.Time{})}}, Stored: wire.ProxyStatus{Sequence: 3}}
+		s := State{Version: Version, ClusterID: "c1", Ledger: []Record{{Entry: entry(3, time.Time{})}}, Stored: wire.ProxyStatus{Sequence: 3}}
 		elsewhere := entry(4, time.Time{})
 		elsewhere.Place = "z2"
 		s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{elsewhere}}}, now)
@@ -55,7 +55,7 @@ func TestMerge(t *testing.T) {
 	t.Run("of one instance the newer incarnation counts, and attempts of both", func(t *testing.T) {
 		soon, late := now.Add(time.Minute), now.Add(2*time.Minute)
 		for _, tt := range []struct{ ours, theirs wire.Entry }{{entry(3, late), entry(4, soon)}, {entry(4, soon), entry(3, late)}} {
-			s := State{Version: stateVersion, ClusterID: "c1", Ledger: []Record{{Entry: tt.ours}}, Stored: wire.ProxyStatus{Sequence: 3}}
+			s := State{Version: Version, ClusterID: "c1", Ledger: []Record{{Entry: tt.ours}}, Stored: wire.ProxyStatus{Sequence: 3}}
 			s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{tt.theirs}}}, now)
 			if len(s.Ledger) != 1 || s.Ledger[0].Incarnation != 4 || !s.Ledger[0].AttemptUntil.Equal(late) {
 				t.Errorf("ledger = %+v, want incarnation 4 with an attempt until %s", s.Ledger, late)
@@ -63,7 +63,7 @@ func TestMerge(t *testing.T) {
 		}
 	})
 	t.Run("the first claim decides the cluster", func(t *testing.T) {
-		s := State{Version: stateVersion, ClusterID: "c1"}
+		s := State{Version: Version, ClusterID: "c1"}
 		s.merge(wire.Claim{ClusterID: "c2", Stored: wire.ProxyStatus{Sequence: 9}}, now)
 		if s.ClusterID != "c1" || s.Stored.Sequence != 0 {
 			t.Errorf("state = %+v, want nothing of another cluster", s)
@@ -75,7 +75,7 @@ func TestMerge(t *testing.T) {
 			freed          bool
 		}{{"in1", "a", false}, {"in2", "a", true}, {"in1", "b", true}} {
 			s := State{
-				Version: stateVersion, ClusterID: "c1",
+				Version: Version, ClusterID: "c1",
 				Trouble: &Trouble{Type: wire.FailurePermanent, Config: "a"}, Stored: wire.ProxyStatus{ObservedInputs: "in1"},
 			}
 			s.merge(wire.Claim{ClusterID: "c1", Inputs: tt.inputs, ProviderConfig: tt.config, Stored: s.Stored}, now)

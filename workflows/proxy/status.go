@@ -40,7 +40,7 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 	if health != nil {
 		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, health.ExitIP, health.ProbedAt.Truncate(time.Second)
 	}
-	status.Conditions = conditions(s.Stored.Conditions, now, provisioned(serving, v), healthy(health))
+	status.Conditions = s.conditions(now, provisioned(serving, v), healthy(health))
 	return status
 }
 
@@ -90,24 +90,29 @@ func healthy(h *wire.Health) wire.Condition {
 	return c
 }
 
-// ready sums the others up: the first that is not True is the reason. An instance
+// ready sums the others up, Provisioned first: the first that is not True is the
+// reason. An instance
 // that drains serves its leaseholders and nobody new.
-func ready(others ...wire.Condition) wire.Condition {
+func (s *State) ready(others ...wire.Condition) wire.Condition {
 	for _, c := range others {
 		if c.Status != wire.True || c.Reason == wire.ReasonDraining {
 			return wire.Condition{Type: wire.ConditionReady, Status: wire.False, Reason: c.Reason, Message: c.Message}
 		}
 	}
-	return wire.Condition{Type: wire.ConditionReady, Status: wire.True, Reason: wire.PhaseReady}
+	c := wire.Condition{Type: wire.ConditionReady, Status: wire.True, Reason: wire.PhaseReady}
+	if p := others[0]; s.Version >= 2 && p.Reason != wire.ReasonCreated && p.Reason != wire.ReasonExternal {
+		c.Reason, c.Message = p.Reason, p.Message // it serves, and something else is the matter
+	}
+	return c
 }
 
 // conditions keeps the time since when each has had its state.
-func conditions(old []wire.Condition, now time.Time, cs ...wire.Condition) []wire.Condition {
-	cs = append(cs, ready(cs...))
+func (s *State) conditions(now time.Time, cs ...wire.Condition) []wire.Condition {
+	cs = append(cs, s.ready(cs...))
 	for i := range cs {
 		cs[i].Message = fit(cs[i].Message)
 		cs[i].Since = now.Truncate(time.Second)
-		if o := condition(old, cs[i].Type); o != nil && o.Status == cs[i].Status {
+		if o := condition(s.Stored.Conditions, cs[i].Type); o != nil && o.Status == cs[i].Status {
 			cs[i].Since = o.Since
 		}
 	}

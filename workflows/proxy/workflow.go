@@ -19,6 +19,9 @@ func Workflow(ctx workflow.Context, in Input) error {
 	if err := r.handleReplace(ctx); err != nil {
 		return err
 	}
+	if in.State != nil { // what this run waits for is told before anything wakes it
+		r.tell(ctx, Step{Kind: Park})
+	}
 	for {
 		for !r.dirty { // a signal may say nothing new
 			r.inbox.wait(ctx, r)
@@ -40,7 +43,7 @@ func Workflow(ctx workflow.Context, in Input) error {
 			return nil
 		}
 		if !r.dirty || r.full(ctx) {
-			return workflow.NewContinueAsNewError(ctx, Workflow, Input{Proxy: in.Proxy, State: &r.state, Dirty: r.dirty})
+			return workflow.NewContinueAsNewError(ctx, Workflow, Input{Proxy: in.Proxy, Version: Version, State: &r.state, Dirty: r.dirty})
 		}
 	}
 }
@@ -63,6 +66,7 @@ func newRun(ctx workflow.Context, in Input) *run {
 	if in.State != nil {
 		r.state = *in.State
 	}
+	r.state.Version = max(in.Version, 1)
 	return r
 }
 

@@ -29,7 +29,7 @@ func (o *outside) episode(t *testing.T, state *State, signals func(*testsuite.Te
 	if signals != nil {
 		signals(env)
 	}
-	env.ExecuteWorkflow(Workflow, Input{Proxy: ref, State: state})
+	env.ExecuteWorkflow(Workflow, Input{Proxy: ref, Version: Version, State: state})
 	err := env.GetWorkflowError()
 	if err == nil {
 		return nil

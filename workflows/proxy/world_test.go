@@ -17,7 +17,7 @@ type world struct {
 
 func aProxy() *world {
 	return &world{
-		state: State{Version: stateVersion, ClusterID: "c1"},
+		state: State{Version: Version, ClusterID: "c1"},
 		claim: wire.Claim{ClusterID: "c1", Generation: 1, Inputs: "in1", Provider: "p", Places: []string{""}, Hash: "v1:aa", InstanceName: "proxy-x"},
 	}
 }
