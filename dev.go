@@ -194,13 +194,14 @@ func (o devOptions) addresses(stack *local.Stack) string {
   echo target      %s
 
   Try:
+    export KUBECONFIG=%s
     kubectl apply -f deploy/examples/proxy-process.yaml
     kubectl wait --for=condition=Ready proxy/demo --timeout=60s
     curl -H "Authorization: Bearer $(cat %s)" http://%s/v1/proxies
 
-  Ctrl-C ends it.
+  Ctrl-C ends it. Proxies run on; the next start finds them.
 `, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.HTTPAddress,
-		relative(o.tokenFile()), echo, relative(o.tokenFile()), o.HTTPAddress)
+		relative(o.tokenFile()), echo, relative(stack.Kubeconfig), relative(o.tokenFile()), o.HTTPAddress)
 }
 
 // relative is path as a person in the working directory would write it.

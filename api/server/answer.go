@@ -33,8 +33,10 @@ func answer(w http.ResponseWriter, _ *http.Request, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store") // a lease carries credentials
 	w.WriteHeader(code)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false) // nobody puts these answers into a page
 	// A client that has gone away needs no answer.
-	_ = json.NewEncoder(w).Encode(body)
+	_ = encoder.Encode(body)
 }
 
 func refuse(w http.ResponseWriter, r *http.Request, code int, word, message string) {

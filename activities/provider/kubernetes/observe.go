@@ -62,7 +62,7 @@ func observe(pod *corev1.Pod, suffix string) provider.Instance {
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
 		inst.State = provider.Unknown
-		inst.Message = "the pod is being deleted since " + pod.DeletionTimestamp.UTC().Format("2006-01-02 15:04:05 MST")
+		inst.Message = goes(pod)
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:
 		inst.State = provider.Stopped
 		inst.Message = ended(pod)
@@ -74,6 +74,16 @@ func observe(pod *corev1.Pod, suffix string) provider.Instance {
 		inst.State, inst.Message = provider.Provisioning, waitingFor(pod)
 	}
 	return inst
+}
+
+// goes says since when a pod is being deleted, and what may hold that up: only the
+// pod's node can end it.
+func goes(pod *corev1.Pod) string {
+	text := "the pod is being deleted since " + pod.DeletionTimestamp.UTC().Format("2006-01-02 15:04:05 MST")
+	if pod.Spec.NodeName != "" {
+		text += "; its node " + pod.Spec.NodeName + " must end it: bring the node back if it is gone, or let the Proxy go with the annotation crawl.example.com/skip-cleanup"
+	}
+	return text
 }
 
 func containerPort(pod *corev1.Pod) int32 {

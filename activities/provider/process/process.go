@@ -85,10 +85,11 @@ func New(o Options) (*Provider, error) {
 	if o.ClusterID == "" {
 		return nil, errors.New("the provider must know which cluster its instances belong to")
 	}
-	var err error
-	if p.stateDir, err = filepath.Abs(o.StateDir); err != nil {
-		return nil, fmt.Errorf("process.stateDir: %w", err)
+	if !filepath.IsAbs(o.StateDir) {
+		return nil, fmt.Errorf("process.stateDir %q is relative: proxies must be found from wherever Fairlead runs; write the whole path", o.StateDir)
 	}
+	p.stateDir = filepath.Clean(o.StateDir)
+	var err error
 	if p.network, err = parseNetwork(o.Network); err != nil {
 		return nil, fmt.Errorf("process.network: %w", err)
 	}

@@ -125,7 +125,8 @@ func TestAFullDiskIsAQuota(t *testing.T) {
 
 func TestSettingsAreChecked(t *testing.T) {
 	for settings, says := range map[string]string{
-		`{}`: "stateDir is missing",
+		`{}`:                  "stateDir is missing",
+		`{"stateDir": "rel"}`: "relative",
 		`{"stateDir": "/x", "network": "10.0.0.0/8"}`:   "127.0.0.0/8",
 		`{"stateDir": "/x", "network": "127.0.0.1/32"}`: "at least 4 addresses",
 		`{"stateDir": "/x", "network": "here"}`:         "process.network",

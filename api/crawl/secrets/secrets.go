@@ -81,13 +81,12 @@ func read(ctx context.Context, r client.Reader, namespace, name string, unusable
 	var s corev1.Secret
 	err := r.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, &s)
 	switch {
-	case apierrors.IsNotFound(err):
-		// A cache has labelled Secrets only, and nobody hears of one without the label.
-		return nil, fmt.Errorf(`%w: Secret %s/%s does not exist: create it, with the label %s: "true"`, unusable, namespace, name, crawl.LabelCloudInit)
-	case err != nil:
+	case err != nil && !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("read Secret %s/%s: %w", namespace, name, err)
-	case !Usable(s.Labels):
-		return nil, fmt.Errorf(`%w: Secret %s/%s lacks the label %s: "true"`, unusable, namespace, name, crawl.LabelCloudInit)
+	case err != nil || !Usable(s.Labels):
+		// One text for both: a cache has labelled Secrets only, and nobody hears of one
+		// that is made without the label.
+		return nil, fmt.Errorf(`%w: Secret %s/%s does not exist or lacks the label %s: "true"`, unusable, namespace, name, crawl.LabelCloudInit)
 	}
 	return &s, nil
 }

@@ -37,17 +37,17 @@ type HealthCheck struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	BodyContains string `json:"bodyContains,omitempty"`
-	// interval between probes.
+	// interval between probes, such as 30s; from 1s to 24h.
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="healthCheck.interval must be between 1s and 24h"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`
-	// timeout of one probe.
+	// timeout of one probe, such as 10s; from 100ms to 5m.
 	// +kubebuilder:default="10s"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('5m')",message="healthCheck.timeout must be between 100ms and 5m"
 	// +optional
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
-	// slowAfter marks answers slower than this as slow (still healthy).
+	// slowAfter, such as 2s, marks answers slower than this as slow (still healthy).
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="healthCheck.slowAfter must be positive"
 	// +optional
 	SlowAfter *metav1.Duration `json:"slowAfter,omitempty"`

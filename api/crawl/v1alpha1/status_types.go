@@ -95,7 +95,7 @@ type InstanceRecord struct {
 	Place string `json:"place,omitempty"`
 	// name of the instance.
 	Name string `json:"name"`
-	// incarnation counts the instances of this Proxy.
+	// incarnation is larger for each new instance of this Proxy.
 	Incarnation int64 `json:"incarnation"`
 	// hash of what shapes it.
 	// +optional
