@@ -16,6 +16,11 @@ var (
 	errFatal = errors.New("a task queue can be served no more")
 )
 
+// stopAllTimeout bounds the end of all workers, with eventsTimeout to less than the
+// process has. The SDK grants stopTimeout to each kind of task of a worker, one after
+// the other, and asks Temporal first.
+const stopAllTimeout = stopTimeout + 2*time.Second
+
 // Run serves all queues until ctx ends, or until one of them can be served no more.
 func Run(ctx context.Context, o Options) error { return run(ctx, o, serve) }
 
@@ -42,5 +47,21 @@ func run(ctx context.Context, o Options, serve func(context.Context, Options) er
 			return nil
 		case <-time.After(startAgain):
 		}
+	}
+}
+
+// waited says whether the group was done in time. What is not goes on alone, to the
+// end of the process.
+func waited(group *sync.WaitGroup, within time.Duration) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		group.Wait()
+	}()
+	select {
+	case <-done:
+		return true
+	case <-time.After(within):
+		return false
 	}
 }

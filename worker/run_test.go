@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdkworker "go.temporal.io/sdk/worker"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -87,9 +88,21 @@ func TestWorkersStopAtTheSameTime(t *testing.T) {
 	q.reconcile() // returns although the worker of the provider that left has not stopped
 	q.running["stays"] = queue{worker: stays}
 	var stopped sync.WaitGroup
-	stopped.Go(q.stopAll)
+	stopped.Go(func() { q.stopAll(time.Minute) })
 	<-left.told
 	<-stays.told
 	close(release)
 	stopped.Wait()
+}
+
+func TestWorkersThatDoNotStopAreNotWaitedForLong(t *testing.T) {
+	stuck := &slow{told: make(chan struct{}), release: make(chan struct{})}
+	defer close(stuck.release)
+	var log bytes.Buffer
+	q := queues{options: options(t, "127.0.0.1:1", &log), running: map[string]queue{"stuck": {worker: stuck}}}
+	q.stopAll(time.Millisecond)
+	<-stuck.told
+	if !strings.Contains(log.String(), "not all attempts under way have ended") {
+		t.Errorf("the log is\n%s", &log)
+	}
 }

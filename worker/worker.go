@@ -69,9 +69,9 @@ func serve(ctx context.Context, o Options) error {
 		return fmt.Errorf("%w: %s: %w", errNotStarted, wire.QueueMain, err)
 	}
 	q := queues{options: o, running: map[string]queue{}}
-	defer func() { // all at once: one after the other would take longer than the process has
+	defer func() { // all at once, in the time that the process has
 		q.stopping.Go(main.Stop)
-		q.stopAll()
+		q.stopAll(stopAllTimeout)
 	}()
 	return q.follow(ctx)
 }
@@ -162,9 +162,11 @@ func (q *queues) reconcile() {
 	}
 }
 
-func (q *queues) stopAll() {
+func (q *queues) stopAll(within time.Duration) {
 	for _, r := range q.running {
 		q.stopping.Go(r.worker.Stop)
 	}
-	q.stopping.Wait()
+	if !waited(&q.stopping, within) {
+		q.options.Log.Warn("not all attempts under way have ended; they are made again elsewhere", "after", within)
+	}
 }
