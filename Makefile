@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build dev tools lint generate test test-unit record clean
+.PHONY: help build dev tools lint generate test test-unit bench chaos record clean
 
 BIN ?= $(CURDIR)/.bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -42,6 +42,25 @@ test: ## lint and all tests, those on a real node too; says where the time goes
 
 test-unit: ## the fast tests
 	go test -short ./...
+
+# Which benchmarks, how often for benchstat, and smaller sizes such as '-parked 1000'.
+BENCH ?= .
+COUNT ?= 1
+SIZES ?=
+bench: ## prints the figures of docs/benchmarks.md; BENCH=regexp selects, COUNT=5 repeats, SIZES='-parked 1000' shrinks
+	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
+	@for i in $$(seq $(COUNT)); do \
+	  FAIRLEAD_BIN=$(BIN) go test ./bench -count 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 3h $(if $(SIZES),-args $(SIZES)) || exit 1; \
+	done
+
+# Options of `make chaos`; SEED=0 draws one.
+N ?= 100
+SEED ?= 0
+
+chaos: ## runs N=100 lifecycles of Proxies through faults drawn from SEED; the last line counts what leaked
+	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
+	@go test -c -o $(BIN)/chaos.test ./bench/chaos
+	@FAIRLEAD_BIN=$(BIN) $(BIN)/chaos.test -test.run '^TestChaos$$' -test.timeout 2h -lifecycles $(N) -seed $(SEED)
 
 record: ## records new workflow histories for the replay tests
 	go test -count=1 -run TestRecord ./workflows/proxy -record

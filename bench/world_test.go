@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	temporalclient "go.temporal.io/sdk/client"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/object"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/temporal/wire"
+)
+
+// quiet is the log of what is measured: only the figures are to be read.
+var quiet = slog.New(slog.DiscardHandler)
+
+// world is a Kubernetes namespace and a Temporal namespace of one benchmark.
+type world struct {
+	tb       testing.TB
+	ctx      context.Context
+	rest     *rest.Config
+	client   client.Client
+	temporal temporalclient.Client
+	// Where Temporal is, for programs.
+	temporalAddress, temporalNamespace string
+	// namespace of the objects.
+	namespace string
+	clusterID string
+}
+
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	w := &world{tb: tb, ctx: tb.Context(), rest: localtest.ControlPlane(tb)}
+	w.rest.QPS = -1 // as the parts of Fairlead
+	var err error
+	w.client, err = client.New(w.rest, client.Options{Scheme: scheme(tb)})
+	w.must("make a client", err)
+	w.temporalAddress, w.temporalNamespace = localtest.Temporal(tb)
+	w.temporal, err = conn.Dial(w.ctx, conn.Options{Address: w.temporalAddress, Namespace: w.temporalNamespace, Log: quiet})
+	w.must("connect to Temporal", err)
+	tb.Cleanup(w.temporal.Close)
+	w.clusterID, err = object.ClusterID(w.ctx, w.client)
+	w.must("read the cluster's identity", err)
+	w.namespace = w.newNamespace()
+	return w
+}
+
+// forget removes the objects of a namespace, whatever keeps them: the next benchmark
+// shares the API server.
+func (w *world) forget(namespace string) {
+	w.tb.Helper()
+	w.ctx = context.WithoutCancel(w.ctx) // a cleanup
+	var left crawl.ProxyList
+	w.must("list Proxies", w.client.List(w.ctx, &left, client.InNamespace(namespace)))
+	for i := range left.Items {
+		p := &left.Items[i]
+		if len(p.Finalizers) == 0 {
+			continue
+		}
+		before := p.DeepCopy()
+		p.Finalizers = nil
+		w.must("take the finalizers off a Proxy", client.IgnoreNotFound(w.client.Patch(w.ctx, p, client.MergeFrom(before))))
+	}
+	w.must("delete the Proxies", w.client.DeleteAllOf(w.ctx, &crawl.Proxy{}, client.InNamespace(namespace)))
+}
+
+func scheme(tb testing.TB) *runtime.Scheme {
+	tb.Helper()
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
+		if err := add(s); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (w *world) newNamespace() string {
+	w.tb.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}
+	w.must("make a namespace", w.client.Create(w.ctx, ns))
+	w.tb.Cleanup(func() { w.forget(ns.Name) })
+	return ns.Name
+}
+
+// must ends the benchmark: what could not be done was not measured.
+func (w *world) must(doing string, err error) {
+	w.tb.Helper()
+	if err != nil {
+		w.tb.Fatalf("%s: %v", doing, err)
+	}
+}
+
+// eventually waits for what must come, however long a busy machine takes.
+func (w *world) eventually(what string, patience time.Duration, ok func() bool) {
+	w.tb.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.tb.Fatalf("not within %s: %s", patience, what)
+		}
+	}
+}
+
+// get reads p again.
+func (w *world) get(p *crawl.Proxy) *crawl.Proxy {
+	w.tb.Helper()
+	var now crawl.Proxy
+	w.must("read a Proxy", w.client.Get(w.ctx, client.ObjectKeyFromObject(p), &now))
+	return &now
+}
+
+// providersFile writes a providers file with providers of type process, each with a
+// state directory of its own, and returns the directories by name.
+func (w *world) providersFile(names ...string) (path string, stateDirs map[string]string) {
+	w.tb.Helper()
+	dir := w.tb.TempDir()
+	stateDirs = map[string]string{}
+	file := struct {
+		Providers []any `json:"providers"`
+	}{}
+	for _, name := range names {
+		stateDirs[name] = filepath.Join(dir, name)
+		file.Providers = append(file.Providers, map[string]any{
+			"name": name, "type": "process", "process": map[string]any{"stateDir": stateDirs[name]},
+		})
+	}
+	data, err := json.Marshal(file)
+	w.must("write the providers file", err)
+	path = filepath.Join(dir, "providers.yaml")
+	w.must("write the providers file", os.WriteFile(path, data, 0o600))
+	return path, stateDirs
+}
+
+func refOf(p *crawl.Proxy) wire.ProxyRef {
+	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
+}
+
+func managed(namespace, name, provider string) *crawl.Proxy {
+	return &crawl.Proxy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       crawl.ProxySpec{Mode: crawl.ModeManaged, Provider: provider},
+	}
+}
+
+func external(namespace, name string, at netip.Addr, port int32) *crawl.Proxy {
+	return &crawl.Proxy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       crawl.ProxySpec{Mode: crawl.ModeExternal, Endpoint: &crawl.Endpoint{Host: at.String(), Port: port}},
+	}
+}
+
+func numbered(stem string, i int) string { return fmt.Sprintf("%s-%05d", stem, i) }
