@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -160,7 +161,13 @@ func (p *parts) addStarter(ctx context.Context) error {
 	return p.addSchedules()
 }
 
+// cachedWorkflows bounds the workflows that a worker keeps in memory between their
+// tasks, some 30 KB each. One that was put out costs a reading of its history, which
+// is an episode long, when it wakes up.
+const cachedWorkflows = 2000
+
 func (p *parts) addWorker(context.Context) error {
+	sdkworker.SetStickyWorkflowCacheSize(cachedWorkflows) // for the whole process
 	if err := p.mgr.AddReadyzCheck("temporal", temporalAnswers(p.temporal)); err != nil {
 		return fmt.Errorf("add the check of Temporal: %w", err)
 	}
