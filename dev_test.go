@@ -30,8 +30,11 @@ import (
 	"example.com/fairlead/deploy/local/ports"
 )
 
-// program is the fairlead binary under test.
-var program string
+// program is the fairlead binary under test, which is built with buildFlags.
+var (
+	program    string
+	buildFlags []string
+)
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "fairlead-bin-")
@@ -39,7 +42,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	program = filepath.Join(dir, "fairlead")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	build := exec.Command("go", append([]string{"build", "-o", program}, append(buildFlags, ".")...)...) // #nosec G204 -- flags of the tests
+	if out, err := build.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("build fairlead: %v\n%s", err, out))
 	}
 	code := localtest.Main(m)

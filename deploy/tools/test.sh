@@ -19,6 +19,13 @@ devserver() {
   CGO_ENABLED=0 go -C temporal/devserver test -trimpath -count=1 ./...
 }
 
+# Packages of which goroutines share something; the stack of the tour is one program
+# with all of them. The race detector needs a C compiler, nothing else does.
+races() {
+  CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./api/... ./activities/... ./starter/... ./worker/... ./temporal/... ./deploy/local/child &&
+    CGO_ENABLED=1 go test -race -count=1 -timeout 5m -run '^TestTour$' .
+}
+
 results=()
 failed=()
 
@@ -43,6 +50,7 @@ if [ ${#failed[@]} -gt 0 ]; then # without them everything else fails too
 fi
 stage 'lint' "$here/lint.sh"
 stage 'unit, workflow, integration tests' go test -count=1 -timeout 15m ./...
+stage 'data races' races
 stage 'Temporal server of our own' devserver
 stage 'tests on a node with real pods' go test -tags=node -run '^TestNode' -count=1 -timeout 20m "${node_tests[@]}"
 table
