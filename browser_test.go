@@ -34,6 +34,7 @@ func newBrowser(t *testing.T) *browser {
 		t.Fatalf("start chromedriver (Debian packages chromium and chromium-driver): %v", err)
 	}
 	b := &browser{t: t}
+	profile := t.TempDir() // before the cleanup that ends the browser, so removed after it
 	base := fmt.Sprintf("http://127.0.0.1:%d", free.Ports[0])
 	t.Cleanup(func() {
 		if b.session != "" {
@@ -52,7 +53,7 @@ func newBrowser(t *testing.T) *browser {
 	})
 	args := []string{
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--user-data-dir=" + t.TempDir(), "--window-size=1500,1200",
+		"--disable-component-update", "--disable-sync", "--user-data-dir=" + profile, "--window-size=1500,1200",
 	}
 	var created struct{ SessionID string }
 	b.do(http.MethodPost, base+"/session", map[string]any{"capabilities": map[string]any{

@@ -3,10 +3,12 @@ package proxy
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdkpb "go.temporal.io/api/sdk/v1"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -281,4 +283,26 @@ func TestNothingIsCreatedWithoutTheStatusThatSaysSo(t *testing.T) {
 	if o.claim.Stored.ProviderID != "id" {
 		t.Errorf("stored = %+v after the API server took the status", o.claim.Stored)
 	}
+}
+
+// TestASleepingProxyTellsWhatItWaitsFor in the Temporal UI, from the first moment of a
+// run that nothing has woken yet.
+func TestASleepingProxyTellsWhatItWaitsFor(t *testing.T) {
+	o := newOutside()
+	state := o.episode(t, nil, nil)
+	o.episode(t, state, func(env *testsuite.TestWorkflowEnvironment) {
+		env.RegisterDelayedCallback(func() {
+			var metadata sdkpb.WorkflowMetadata
+			answer, err := env.QueryWorkflow("__temporal_workflow_metadata")
+			if err == nil {
+				err = answer.Get(&metadata)
+			}
+			for _, want := range []string{"default/demo", "127.64.0.1:3128", "nothing until something changes"} {
+				if err != nil || !strings.Contains(metadata.GetCurrentDetails(), want) {
+					t.Errorf("details %q, %v; want %q in them", metadata.GetCurrentDetails(), err, want)
+				}
+			}
+			env.SignalWorkflow(wire.SignalChanged, nil)
+		}, time.Minute)
+	})
 }
