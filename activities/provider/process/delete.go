@@ -51,16 +51,21 @@ func (p *Provider) DeleteAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// seize is the provider at the place of id, the directory of the instance and the
+// right to change it until unlock is called.
+func (p *Provider) seize(ctx context.Context, id provider.ID) (there *Provider, dir string, unlock func(), err error) {
+	if there, err = p.at(id.Place); err != nil {
+		return nil, "", nil, err
+	}
+	if dir, err = there.dir(id); err != nil {
+		return nil, "", nil, err
+	}
+	unlock, err = there.lockName(ctx, id.Name)
+	return there, dir, unlock, err
+}
+
 func (p *Provider) remove(ctx context.Context, id provider.ID, ours func(provider.Owner) bool) error {
-	p, err := p.at(id.Place)
-	if err != nil {
-		return err
-	}
-	dir, err := p.dir(id)
-	if err != nil {
-		return err
-	}
-	unlock, err := p.lockName(ctx, id.Name)
+	p, dir, unlock, err := p.seize(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -15,15 +15,7 @@ const disownedPrefix = ".disowned-"
 
 // Disown puts the instance out of our sight.
 func (p *Provider) Disown(ctx context.Context, id provider.ID) error {
-	p, err := p.at(id.Place)
-	if err != nil {
-		return err
-	}
-	dir, err := p.dir(id)
-	if err != nil {
-		return err
-	}
-	unlock, err := p.lockName(ctx, id.Name)
+	p, dir, unlock, err := p.seize(ctx, id)
 	if err != nil {
 		return err
 	}
