@@ -193,10 +193,11 @@ func (p *player) keep() {
 func (p *player) idle() {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		d, err := p.client.DescribeWorkflowExecution(p.t.Context(), p.name, "")
+		answer, err := p.client.DescribeWorkflow(p.t.Context(), p.name, "")
 		if err != nil {
 			p.t.Fatal(err)
 		}
+		d := answer.RawResponse
 		if d.GetPendingWorkflowTask() == nil && (len(d.GetPendingActivities()) == 0 || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING) {
 			return
 		}
