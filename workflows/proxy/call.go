@@ -48,10 +48,10 @@ func (r *run) call(ctx workflow.Context, s Step) error {
 	// A Create or Delete that was sent may do its work whether or not we wait for
 	// it, so it is waited for; only the rests between quiet attempts can be cut.
 	if s.Kind == Settle || s.Kind == Vanish || s.Quiet && s.Kind != Disown {
-		ctx, cancel := workflow.WithCancel(ctx)
-		future := workflow.ExecuteActivity(withCallOptions(ctx, s), stepActivities[s.Kind], in)
-		r.race(ctx, future, cancel)
-		err := future.Get(ctx, &seen)
+		wait, cancel := workflow.WithCancel(ctx)
+		future := workflow.ExecuteActivity(withCallOptions(wait, s), stepActivities[s.Kind], in)
+		r.race(wait, future, cancel)
+		err := future.Get(wait, &seen)
 		if temporal.IsCanceledError(err) {
 			return r.cut(ctx, s)
 		}

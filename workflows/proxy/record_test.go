@@ -102,6 +102,29 @@ func (p *player) change(how func(o *outside)) {
 	p.signal(wire.SignalChanged, nil)
 }
 
+// cut wakes the workflow, and returns once it has asked for the activity that is
+// running to be cancelled.
+func (p *player) cut() {
+	p.t.Helper()
+	if err := p.client.SignalWorkflow(p.t.Context(), p.name, "", wire.SignalChanged, nil); err != nil {
+		p.t.Error(err)
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		answer, err := p.client.DescribeWorkflow(p.t.Context(), p.name, "")
+		if err != nil {
+			p.t.Error(err)
+			return
+		}
+		for _, a := range answer.RawResponse.GetPendingActivities() {
+			if a.GetState() == enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED {
+				return
+			}
+		}
+	}
+	p.t.Error("the activity is not to be cancelled after a minute")
+}
+
 // until waits until the world is as ok says.
 func (p *player) until(what string, ok func(o *outside) bool) {
 	p.t.Helper()

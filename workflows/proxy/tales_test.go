@@ -119,6 +119,20 @@ var tales = map[string]func(p *player){
 		p.change(func(o *outside) { o.claim.Deleting, o.claim.Inputs = true, "in2" })
 		p.ended()
 	},
+	"quota-cut-as-an-attempt-fails": func(p *player) {
+		p.fail = func(activity string) error { // with the lock of the world
+			if activity != wire.ActivityCreate {
+				return nil
+			}
+			if p.claim.Stored.Phase == wire.PhaseWaiting && !p.claim.Deleting {
+				p.claim.Deleting, p.claim.Inputs = true, "in2"
+				p.cut()
+			}
+			return failure(wire.FailureQuota, false)
+		}
+		p.start(nil)
+		p.ended()
+	},
 	"refused-for-good-and-freed": func(p *player) {
 		refuse(map[string]error{wire.ActivityCreate: failure(wire.FailurePermanent, true)})(p.outside)
 		p.start(nil)
