@@ -48,7 +48,9 @@ func (a *Activities) Create(ctx context.Context, in wire.InstanceInput) (wire.In
 	if err != nil {
 		return wire.Instance{}, fmt.Errorf("create instance %s: %w", in.Entry.Name, err)
 	}
-	return toWire(ctx, inst), nil
+	made := toWire(ctx, inst)
+	made.Run = activity.GetInfo(ctx).WorkflowExecution.RunID
+	return made, nil
 }
 
 // attemptDeadline is when this attempt must have stopped by itself.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"go.temporal.io/sdk/activity"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
@@ -22,7 +23,7 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 	if err != nil {
 		return wire.Claim{}, err
 	}
-	claim := wire.Claim{ClusterID: id, InstanceName: provider.InstanceName(ref.UID)}
+	claim := wire.Claim{ClusterID: id, InstanceName: provider.InstanceName(ref.UID), Run: runID(ctx)}
 	p, found, err := a.get(ctx, ref)
 	if err != nil {
 		return wire.Claim{}, err
@@ -54,6 +55,14 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 		return claim, nil
 	}
 	return claim, a.desire(ctx, p, &claim)
+}
+
+// runID is the run of the workflow that asks, empty outside an activity.
+func runID(ctx context.Context) string {
+	if !activity.IsActivity(ctx) {
+		return ""
+	}
+	return activity.GetInfo(ctx).WorkflowExecution.RunID
 }
 
 // hold puts the finalizer on p.

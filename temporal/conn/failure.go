@@ -50,11 +50,11 @@ func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.
 	if err == nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return result, err
 	}
-	c := a.classify(err)
+	c, info := a.classify(err), activity.GetInfo(ctx)
 	o := temporal.ApplicationErrorOptions{
 		NonRetryable:   c.NonRetryable,
 		NextRetryDelay: c.After,
-		Details:        []any{wire.FailureDetail{Attempt: activity.GetInfo(ctx).Attempt}},
+		Details:        []any{wire.FailureDetail{Attempt: info.Attempt, Run: info.WorkflowExecution.RunID}},
 	}
 	if c.Benign {
 		o.Category = temporal.ApplicationErrorCategoryBenign

@@ -29,4 +29,6 @@ const (
 type FailureDetail struct {
 	// Attempt that failed.
 	Attempt int32 `json:"attempt"`
+	// Run of the workflow that the attempt belongs to.
+	Run string `json:"run,omitempty"`
 }

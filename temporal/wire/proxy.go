@@ -18,6 +18,8 @@ type Claim struct {
 	// Gone: no object with this UID exists any more.
 	Gone      bool   `json:"gone,omitempty"`
 	ClusterID string `json:"clusterID"`
+	// Run of the workflow that read it: another one after a reset.
+	Run string `json:"run,omitempty"`
 
 	Generation  int64  `json:"generation,omitempty"`
 	Inputs      string `json:"inputs,omitempty"`
@@ -173,4 +175,6 @@ type Instance struct {
 	// Attempt is the attempt of the activity that said so; with more than one, an
 	// earlier one may still be running somewhere.
 	Attempt int32 `json:"attempt,omitempty"`
+	// Run of the workflow that made it; only a Create says so.
+	Run string `json:"run,omitempty"`
 }

@@ -106,7 +106,7 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 	case Create:
 		rec.Fresh = false
 		rec.see(seen)
-		r.attempted(ctx, s.Entry, seen.Attempt)
+		r.attempted(ctx, s.Entry, wire.FailureDetail{Attempt: seen.Attempt, Run: seen.Run})
 	case Get, Settle:
 		rec.see(seen)
 		r.state.Look = false
@@ -157,10 +157,10 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 	return nil
 }
 
-// attempted notes that a Create has ended. When it took one attempt, no other can
-// still be running.
-func (r *run) attempted(ctx workflow.Context, e wire.Entry, attempt int32) {
-	if attempt != 1 {
+// attempted notes that a Create has ended. When it took one attempt, and this run was
+// not reset before it, no other can still be running.
+func (r *run) attempted(ctx workflow.Context, e wire.Entry, by wire.FailureDetail) {
+	if by.Attempt != 1 || by.Run != r.claimed {
 		r.bound(ctx, e)
 		return
 	}
@@ -175,19 +175,19 @@ func (r *run) attempted(ctx workflow.Context, e wire.Entry, attempt int32) {
 // bound limits how long an attempt that was lost on the way may still run.
 func (r *run) bound(ctx workflow.Context, e wire.Entry) {
 	if rec := r.state.find(e); rec != nil {
-		rec.LostUntil = later(rec.LostUntil, earlier(rec.AttemptUntil, lostAttemptEnds(workflow.Now(ctx))))
+		rec.lose(workflow.Now(ctx))
 		rec.AttemptUntil = rec.LostUntil
 	}
 }
 
-// failedAttempt is the attempt that failed, 0 when that is not known.
-func failedAttempt(err error) int32 {
+// failedAttempt is the attempt that failed, the zero value when that is not known.
+func failedAttempt(err error) wire.FailureDetail {
 	var app *temporal.ApplicationError
 	var detail wire.FailureDetail
 	if errors.As(err, &app) && app.HasDetails() && app.Details(&detail) == nil {
-		return detail.Attempt
+		return detail
 	}
-	return 0
+	return wire.FailureDetail{}
 }
 
 func trouble(s Step, err error) Trouble {

@@ -215,6 +215,18 @@ func (r *Record) see(i wire.Instance) {
 	}
 }
 
+// lose notes that nobody waits any more for an attempt that may be running.
+func (r *Record) lose(now time.Time) {
+	r.LostUntil = later(r.LostUntil, earlier(r.AttemptUntil, lostAttemptEnds(now)))
+}
+
+// lose notes that for every instance.
+func (s *State) lose(now time.Time) {
+	for i := range s.Ledger {
+		s.Ledger[i].lose(now)
+	}
+}
+
 func (s *State) find(e wire.Entry) *Record {
 	for i := range s.Ledger {
 		if s.Ledger[i].Same(e) {

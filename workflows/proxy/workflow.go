@@ -57,6 +57,9 @@ type run struct {
 	dirty bool
 	// config of the provider, as last claimed.
 	config string
+	// claimed is the run, of this one and of those that were reset to become it, that
+	// the last claim belongs to.
+	claimed string
 	// superseded: so was the last thing that this run did.
 	superseded bool
 }
@@ -81,6 +84,10 @@ func (r *run) episode(ctx workflow.Context) (done bool, err error) {
 			return false, err
 		}
 		r.config = claim.ProviderConfig
+		if r.claimed != "" && claim.Run != r.claimed { // reset: what was under way goes on, and nobody waits for it
+			r.state.lose(workflow.Now(ctx))
+		}
+		r.claimed = claim.Run
 		r.state.merge(claim, workflow.Now(ctx))
 		if done, err := r.act(ctx, claim); done || err != nil {
 			return done, err
