@@ -245,7 +245,7 @@ func decideSeen(s State, cur *Record, now time.Time) view {
 // removal deletes an instance and waits until it is gone. One delete is in flight
 // at a time.
 func removal(s State, r *Record) Step {
-	if r.Fresh && !r.Sent { // no attempt can be running that was never sent
+	if r.Fresh { // nothing was sent since there was room made for it
 		unsent := *r
 		unsent.AttemptUntil = r.LostUntil
 		r = &unsent

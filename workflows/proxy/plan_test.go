@@ -104,16 +104,19 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestUnsent deletes an entry whose Create was never sent without waiting for an
-// attempt that cannot be running.
+// TestUnsent deletes an entry whose Create was not sent, since there was room made
+// for it, without waiting for an attempt that cannot be running.
 func TestUnsent(t *testing.T) {
-	w := aProxy().having("", func(r *Record) { r.Fresh, r.AttemptUntil = true, now.Add(time.Hour) }).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published()
-	if got := Next(w.state, w.claim, now); got.Kind != Delete || !got.Entry.AttemptUntil.IsZero() {
-		t.Errorf("step = %+v, want Delete without an attempt to wait for", got)
-	}
-	w.state.Ledger[0].Sent = true
-	if got := Next(w.state, w.claim, now); got.Kind != Delete || got.Entry.AttemptUntil.IsZero() {
-		t.Errorf("step = %+v, want Delete that knows of the attempt", got)
+	for _, sent := range []bool{false, true} { // before there was room made
+		w := aProxy().having("", func(r *Record) { r.Fresh, r.Sent, r.AttemptUntil = true, sent, now.Add(24*time.Hour) }).with(func(_ *State, c *wire.Claim) { c.Deleting = true }).published()
+		if got := Next(w.state, w.claim, now); got.Kind != Delete || !got.Entry.AttemptUntil.IsZero() {
+			t.Errorf("sent before %v: step = %+v, want Delete without an attempt to wait for", sent, got)
+		}
+		lost := now.Add(time.Minute)
+		w.state.Ledger[0].LostUntil = lost
+		if got := Next(w.state, w.claim, now); got.Kind != Delete || !got.Entry.AttemptUntil.Equal(lost) {
+			t.Errorf("sent before %v: step = %+v, want Delete that knows of the lost attempt", sent, got)
+		}
 	}
 }
 

@@ -92,11 +92,6 @@ type Trouble struct {
 // both sides: neither can have lost an instance that the other knows of.
 func (s *State) merge(c wire.Claim, now time.Time) {
 	if s.ClusterID == "" {
-		// Whatever a former chain of runs had under way began before this one.
-		for i := range c.Stored.Ledger {
-			e := &c.Stored.Ledger[i]
-			e.AttemptUntil = earlier(e.AttemptUntil, lostAttemptEnds(now))
-		}
 		s.ClusterID = c.ClusterID
 	}
 	if c.Gone || c.ClusterID != s.ClusterID {
@@ -104,7 +99,7 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	}
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
-		s.takeOver(c)
+		s.takeOver(c, now)
 	}
 	s.heedEdits(c)
 	// Another proxy has no verdict yet; that of a new one may come before its first
@@ -127,12 +122,15 @@ func (s *State) heedEdits(c wire.Claim) {
 }
 
 // takeOver makes a status that this chain of runs did not write its own.
-func (s *State) takeOver(c wire.Claim) {
+func (s *State) takeOver(c wire.Claim, now time.Time) {
 	stored := c.Stored
 	if p := condition(stored.Conditions, wire.ConditionProvisioned); s.Trouble == nil && p != nil && stored.Phase == wire.PhaseFailed && p.Reason == wire.ReasonPermanent {
 		s.Trouble = &Trouble{Type: wire.FailurePermanent, Message: p.Message, Config: c.ProviderConfig}
 	}
 	for _, e := range stored.Ledger {
+		// Whatever its writer had under way began before now: a former chain of runs, or
+		// this run before it was reset.
+		e.AttemptUntil = earlier(e.AttemptUntil, lostAttemptEnds(now))
 		s.unite(e)
 	}
 	if stored.Sequence > s.Stored.Sequence {

@@ -52,8 +52,19 @@ func TestMerge(t *testing.T) {
 			t.Errorf("attemptUntil = %s, want at most %s", s.Ledger[0].AttemptUntil, latest)
 		}
 	})
+	t.Run("so does one of a run before it was reset, however often it is claimed", func(t *testing.T) {
+		s := State{Version: Version, ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 1}}
+		claim := wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 2, Ledger: []wire.Entry{entry(2, now.Add(24*time.Hour))}}}
+		latest := now.Add(wire.CreateAttempt + wire.AttemptSlack + time.Second)
+		for at := now; at.Before(latest); at = at.Add(20 * time.Second) {
+			s.merge(claim, at)
+			if !s.Ledger[0].AttemptUntil.Equal(latest) {
+				t.Errorf("claimed after %s: attemptUntil = %s, want %s", at.Sub(now), s.Ledger[0].AttemptUntil, latest)
+			}
+		}
+	})
 	t.Run("of one instance the newer incarnation counts, and attempts of both", func(t *testing.T) {
-		soon, late := now.Add(time.Minute), now.Add(2*time.Minute)
+		soon, late := now.Add(time.Minute), now.Add(80*time.Second)
 		for _, tt := range []struct{ ours, theirs wire.Entry }{{entry(3, late), entry(4, soon)}, {entry(4, soon), entry(3, late)}} {
 			s := State{Version: Version, ClusterID: "c1", Ledger: []Record{{Entry: tt.ours}}, Stored: wire.ProxyStatus{Sequence: 3}}
 			s.merge(wire.Claim{ClusterID: "c1", Stored: wire.ProxyStatus{Sequence: 5, Ledger: []wire.Entry{tt.theirs}}}, now)
