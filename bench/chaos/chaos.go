@@ -1,0 +1,178 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	temporalclient "go.temporal.io/sdk/client"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/deploy/local/controlplane"
+	"example.com/fairlead/starter"
+	"example.com/fairlead/temporal/conn"
+)
+
+const (
+	kubeNamespace     = "chaos"
+	temporalNamespace = "default"
+	// concurrent is how many lives are acted on at a time; those that wait for their
+	// end do not count.
+	concurrent = 60
+	exporters  = 2
+)
+
+// providerNames are the providers that the objects move between.
+var providerNames = []string{"red", "blue"}
+
+func otherProvider(name string) string {
+	if name == providerNames[0] {
+		return providerNames[1]
+	}
+	return providerNames[0]
+}
+
+// Options of a run.
+type Options struct {
+	Lifecycles int
+	Seed       uint64
+	// Dir is an empty directory for all that is kept.
+	Dir string
+	// BinDir has the programs.
+	BinDir string
+	Out    io.Writer
+}
+
+// Result counts the broken promises.
+type Result struct {
+	Lifecycles, Leaked, Duplicates, Stuck int
+}
+
+func (r Result) String() string {
+	return fmt.Sprintf("%d lifecycles: %d leaked, %d duplicates, %d stuck", r.Lifecycles, r.Leaked, r.Duplicates, r.Stuck)
+}
+
+// run is what the parts of a run share.
+type run struct {
+	Options
+	dir       string
+	canary    string
+	secrets   [][]byte // the canary in its disguises
+	role      roleSettings
+	stack     *stack
+	live      client.WithWatch
+	temporal  temporalclient.Client
+	signaller *starter.Signaller
+	observer  *observer
+	progress  *progress
+	worker    *program
+	starter   *program
+
+	slots, exports chan struct{}
+	entrance       sync.Mutex
+	settled        sync.WaitGroup // lifecycles that ended, or wait for the quiet
+	quiet          gate
+
+	stop       context.CancelCauseFunc
+	mu         sync.Mutex
+	result     Result
+	violations []*violation
+}
+
+// Run runs so many lifecycles, and ends at the first broken promise.
+func Run(ctx context.Context, o Options) (Result, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r := &run{
+		Options: o, dir: o.Dir, canary: fmt.Sprintf("CANARY%016x", o.Seed), stop: stop,
+		slots: make(chan struct{}, concurrent), exports: make(chan struct{}, exporters), quiet: gate{make(chan struct{})},
+	}
+	r.secrets = disguises(r.canary)
+	err := r.run(ctx)
+	return r.result, err
+}
+
+func (r *run) run(ctx context.Context) (err error) {
+	scripts, lives := r.scripts()
+	r.progress = newProgress(r.Out, r.Lifecycles, lives)
+	if r.stack, err = startStack(ctx, r.BinDir, r.dir); err != nil {
+		return fmt.Errorf("start the servers: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.stack.stop()) }()
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	defer r.temporal.Close()
+	defer r.endProxies()
+	err = r.play(ctx, scripts)
+	if err == nil {
+		err = r.searchLogs()
+	}
+	r.report(context.WithoutCancel(ctx), scripts)
+	return err
+}
+
+func (r *run) scripts() (scripts []script, lives int) {
+	for i := range r.Lifecycles {
+		s := newScript(r.Seed, i+1)
+		scripts = append(scripts, s)
+		lives += len(s.lives)
+	}
+	return scripts, lives
+}
+
+// fail notes a broken promise, and ends the run.
+func (r *run) fail(v *violation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch v.verdict {
+	case leaked:
+		r.result.Leaked++
+	case duplicate:
+		r.result.Duplicates++
+	case stuck:
+		r.result.Stuck++
+	}
+	r.violations = append(r.violations, v)
+	r.stop(v)
+}
+
+// connect sets up what talks to the servers.
+func (r *run) connect(ctx context.Context) error {
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	if r.live, err = client.NewWithWatch(r.stack.rest(), client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("set up the client of the Kubernetes API: %w", err)
+	}
+	if err := r.live.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: kubeNamespace}}); err != nil {
+		return fmt.Errorf("create the namespace: %w", err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	if r.temporal, err = conn.Dial(ctx, conn.Options{Address: r.stack.address, Namespace: temporalNamespace, Log: quiet}); err != nil {
+		return err
+	}
+	r.signaller = &starter.Signaller{Temporal: r.temporal, Log: quiet}
+	stateDirs, providers := map[string]string{}, "providers:\n"
+	for _, name := range providerNames {
+		stateDirs[name] = filepath.Join(r.dir, "state-"+name)
+		providers += fmt.Sprintf("  - {name: %s, type: process, process: {stateDir: %q}}\n", name, stateDirs[name])
+	}
+	r.role = roleSettings{
+		Seed: r.Seed, Kubeconfig: filepath.Join(r.dir, "kubeconfig"), Temporal: r.stack.address, Namespace: temporalNamespace,
+		Providers: filepath.Join(r.dir, "providers.yaml"), CallLog: filepath.Join(r.dir, "calls.log"), Owner: os.Getpid(),
+	}
+	r.observer = newObserver(r.Seed, kubeNamespace, stateDirs, r.role.Owner, r.live, r.fail)
+	if err := os.WriteFile(r.role.Providers, []byte(providers), 0o600); err != nil {
+		return fmt.Errorf("write the providers file: %w", err)
+	}
+	return r.stack.kube.WriteKubeconfig(r.role.Kubeconfig, controlplane.Admin)
+}

@@ -1,0 +1,90 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// play runs the scripts, and all that goes on beside them.
+func (r *run) play(ctx context.Context, scripts []script) (err error) {
+	beside, end := context.WithCancel(ctx)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer end()
+	if r.worker, err = startProgram(beside, r.dir, "worker", roleWorker, r.role); err != nil {
+		return err
+	}
+	if r.starter, err = startProgram(beside, r.dir, "starter", roleStarter, r.role); err != nil {
+		return err
+	}
+	others.Go(func() { <-r.worker.done; <-r.starter.done })
+	others.Go(func() { r.observer.watch(beside) })
+	others.Go(func() { r.restart(beside) })
+	others.Go(func() { r.progress.print(beside, r) })
+	others.Go(func() {
+		p := &prober{observer: r.observer, signaller: r.signaller, said: map[string]saying{}}
+		p.run(beside)
+	})
+	for _, watch := range []func() error{
+		func() error { return r.observer.scan(beside) },
+		func() error { return r.observer.followCalls(beside, r.role.CallLog) },
+		func() error { return r.strike(beside) },
+	} {
+		others.Go(func() {
+			if err := watch(); err != nil {
+				r.stop(err)
+			}
+		})
+	}
+	return r.playAll(ctx, scripts)
+}
+
+// playAll runs the scripts to their end.
+func (r *run) playAll(ctx context.Context, scripts []script) error {
+	var all sync.WaitGroup
+	r.settled.Add(len(scripts))
+	for _, s := range scripts {
+		all.Go(func() {
+			stays := s.lives[len(s.lives)-1].ending == stays
+			err := r.lifecycle(ctx, s)
+			if err != nil {
+				r.stop(fmt.Errorf("lifecycle %d: %w", s.lifecycle, err))
+			}
+			if !stays {
+				r.settled.Done()
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if err == nil {
+				r.result.Lifecycles++
+			}
+		})
+	}
+	if r.awaitSettled(ctx) == nil && r.checkQuiet(ctx) == nil {
+		r.progress.printf("all is quiet: instances = live objects")
+		close(r.quiet.open)
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := r.observer.awaitLandings(ctx); err != nil {
+		return err
+	}
+	return r.checkQuiet(ctx)
+}
+
+func (r *run) awaitSettled(ctx context.Context) error {
+	settled := make(chan struct{})
+	go func() {
+		r.settled.Wait()
+		close(settled)
+	}()
+	select {
+	case <-settled:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

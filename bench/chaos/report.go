@@ -1,0 +1,145 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"sigs.k8s.io/yaml"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// lastEvents is how many events of a history a report has.
+const lastEvents = 40
+
+// report prints what is known about each broken promise.
+func (r *run) report(ctx context.Context, scripts []script) {
+	r.progress.printf("%s", r.progress.line(r))
+	_, _ = fmt.Fprintln(r.Out, r.progress.summary(r.observer))
+	r.mu.Lock()
+	violations := r.violations
+	r.mu.Unlock()
+	const most = 3 // one broken promise often breaks others
+	for _, v := range violations[:min(len(violations), most)] {
+		_, _ = fmt.Fprintf(r.Out, "\nBROKEN PROMISE, seed %d: %s\n", r.Seed, v)
+		if s, ok := r.observer.find(v.uid); ok {
+			r.reportSubject(ctx, s, scripts)
+		}
+	}
+}
+
+func (o *observer) find(uid string) (subject, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.subjects[uid]; ok {
+		return *s, true
+	}
+	return subject{}, false
+}
+
+func (r *run) reportSubject(ctx context.Context, s subject, scripts []script) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	_, _ = fmt.Fprintf(r.Out, "Proxy %s, UID %s, life %s\n", s.ref, s.ref.UID, s.who)
+	lifecycle, _, _ := strings.Cut(s.who, ".")
+	if n, err := strconv.Atoi(lifecycle); err == nil && n > 0 && n <= len(scripts) {
+		_, _ = fmt.Fprintf(r.Out, "--- script\n%s", scripts[n-1])
+	}
+	if status, err := yaml.Marshal(s.now.Status); err == nil {
+		_, _ = fmt.Fprintf(r.Out, "--- status, as last seen\n%s", status)
+	}
+	_, _ = fmt.Fprintf(r.Out, "--- what was seen, in seconds of the run\n%s\n--- last events of its workflow\n", strings.Join(s.log, "\n"))
+	for _, line := range r.lastEvents(ctx, s.ref) {
+		_, _ = fmt.Fprintln(r.Out, line)
+	}
+}
+
+// lastEvents are those of the newest run.
+func (r *run) lastEvents(ctx context.Context, ref wire.ProxyRef) (lines []string) {
+	events := r.temporal.GetWorkflowHistory(ctx, wire.ProxyID(ref), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return append(lines, err.Error())
+		}
+		if !strings.HasPrefix(e.GetEventType().String(), "WorkflowTask") { // which say nothing
+			lines = append(lines, eventLine(e))
+		}
+	}
+	return lines[max(0, len(lines)-lastEvents):]
+}
+
+// eventLine is an event in a line, with its payloads as they are.
+func eventLine(e *historypb.HistoryEvent) string {
+	const most = 400
+	var words []any
+	switch e.GetEventType() {
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+		a := e.GetWorkflowExecutionStartedEventAttributes()
+		words = append(words, text(a.GetInput()))
+	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+		a := e.GetWorkflowExecutionSignaledEventAttributes()
+		words = append(words, a.GetSignalName(), text(a.GetInput()))
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+		a := e.GetActivityTaskScheduledEventAttributes()
+		words = append(words, a.GetActivityType().GetName(), text(a.GetInput()))
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+		words = append(words, text(e.GetActivityTaskCompletedEventAttributes().GetResult()))
+	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+		words = append(words, e.GetActivityTaskFailedEventAttributes().GetFailure().GetMessage())
+	}
+	line := strings.TrimSpace(fmt.Sprintln(append([]any{e.GetEventId(), e.GetEventTime().AsTime().Format("15:04:05.000"), e.GetEventType()}, words...)...))
+	return line[:min(len(line), most)]
+}
+
+func text(payloads *commonpb.Payloads) string {
+	var all []string
+	for _, p := range payloads.GetPayloads() {
+		all = append(all, string(p.GetData()))
+	}
+	return strings.Join(all, " ")
+}
+
+// endProxies kills what the run leaves: abandoned instances, and all of them after
+// a broken promise.
+func (r *run) endProxies() {
+	all, err := readProcesses(r.role.Owner)
+	if err != nil {
+		r.progress.printf("the proxies are not ended: %v", err)
+	}
+	for _, p := range all {
+		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
+	}
+}
+
+// searchLogs looks for secrets in what the programs wrote.
+func (r *run) searchLogs() error {
+	logs, err := filepath.Glob(filepath.Join(r.dir, "*.log"))
+	if err != nil {
+		return fmt.Errorf("list the logs: %w", err)
+	}
+	for _, path := range logs {
+		data, err := os.ReadFile(path) // #nosec G304 -- a file of this run
+		if err != nil {
+			return fmt.Errorf("search the logs: %w", err)
+		}
+		for _, s := range r.secrets {
+			if bytes.Contains(data, s) {
+				v := &violation{broken, "", "a secret stands in " + filepath.Base(path)}
+				r.fail(v)
+				return v
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package chaos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	temporalclient "go.temporal.io/sdk/client"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/activities/provider/process"
+	"example.com/fairlead/activities/provider/process/forward"
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/starter"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/worker"
+)
+
+// The roles that the program plays as its own child.
+const (
+	roleWorker  = "chaos-worker"
+	roleStarter = "chaos-starter"
+	roleProxy   = "chaos-proxy"
+)
+
+// roleSettings are what a worker and a starter work with.
+type roleSettings struct {
+	Seed       uint64
+	Kubeconfig string
+	// Temporal is the address of the server.
+	Temporal  string
+	Namespace string
+	// Providers is the providers file.
+	Providers string
+	CallLog   string
+	// Owner is the pid of the program that is not to be outlived.
+	Owner int
+}
+
+// Role plays the role that the arguments name; it plays none when played is false.
+func Role(args []string) (code int, played bool) {
+	if len(args) < 3 {
+		return 0, false
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var err error
+	switch args[1] {
+	case roleWorker:
+		err = playPart(ctx, args[2], runWorker)
+	case roleStarter:
+		err = playPart(ctx, args[2], runStarter)
+	case roleProxy:
+		err = runProxy(ctx, args[2], args[3:])
+	default:
+		return 0, false
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "Error:", err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// runProxy is `fairlead proxy`, but that it does not outlive the program that the
+// whole run belongs to.
+func runProxy(ctx context.Context, owner string, args []string) error {
+	pid, err := strconv.Atoi(owner)
+	if err != nil {
+		return fmt.Errorf("the owner's pid: %w", err)
+	}
+	go func() {
+		for range time.Tick(5 * time.Second) {
+			if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+				os.Exit(1)
+			}
+		}
+	}()
+	o := forward.Options{Out: os.Stderr}
+	fs := pflag.NewFlagSet(roleProxy, pflag.ContinueOnError)
+	o.AddFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	return forward.Run(ctx, o)
+}
+
+// part is what a worker and a starter are made of.
+type part struct {
+	roleSettings
+	rest     *rest.Config
+	live     client.Client
+	temporal temporalclient.Client
+	cluster  string
+	log      *slog.Logger
+}
+
+func playPart(ctx context.Context, file string, run func(context.Context, *part) error) error {
+	p := &part{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	slog.SetDefault(p.log)
+	ctrl.SetLogger(logr.FromSlogHandler(p.log.Handler()))
+	data, err := os.ReadFile(file) // #nosec G304 -- named by the program itself
+	if err != nil {
+		return fmt.Errorf("read the settings of the role: %w", err)
+	}
+	if err := json.Unmarshal(data, &p.roleSettings); err != nil {
+		return fmt.Errorf("read the settings of the role: %w", err)
+	}
+	if p.rest, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
+		return fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	p.rest.QPS = -1
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	if p.live, err = client.New(p.rest, client.Options{Scheme: scheme}); err != nil {
+		return fmt.Errorf("set up the client of the Kubernetes API: %w", err)
+	}
+	if p.temporal, err = conn.Dial(ctx, conn.Options{Address: p.Temporal, Namespace: p.Namespace, Log: p.log}); err != nil {
+		return err
+	}
+	defer p.temporal.Close()
+	err = insist(ctx, "read the cluster's identity", func(ctx context.Context) error {
+		var err error
+		p.cluster, err = object.ClusterID(ctx, p.live)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return run(ctx, p)
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), crawl.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("register the API types: %w", err)
+	}
+	return scheme, nil
+}
+
+// runWorker is `fairlead worker` on providers whose calls go wrong, without sweeps
+// and probes.
+func runWorker(ctx context.Context, p *part) error {
+	calls, err := openCallLog(p.CallLog)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the program that runs proxies: %w", err)
+	}
+	inner := process.Builder(process.Options{ClusterID: p.cluster, Command: []string{self, roleProxy, strconv.Itoa(p.Owner)}})
+	build := func(name string, settings json.RawMessage) (provider.Provider, error) {
+		inside, err := inner(name, settings)
+		if err != nil {
+			return nil, err
+		}
+		return &injector{Provider: inside, name: name, seed: p.Seed, calls: calls, live: p.live}, nil
+	}
+	providers, err := provider.Load(p.Providers, map[string]provider.Builder{process.Type: build}, p.log)
+	if err != nil {
+		return err
+	}
+	return worker.Run(ctx, worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, Log: p.log})
+}
+
+// runStarter is `fairlead starter` without its election: two of them may run.
+func runStarter(ctx context.Context, p *part) error {
+	mgr, err := ctrl.NewManager(p.rest, ctrl.Options{
+		Scheme:  p.live.Scheme(),
+		Cache:   cache.Options{ByObject: starter.CacheByObject()},
+		Metrics: server.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		return fmt.Errorf("set up the manager: %w", err)
+	}
+	if err := starter.Add(ctx, mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}); err != nil {
+		return err
+	}
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("run the starter: %w", err)
+	}
+	return nil
+}

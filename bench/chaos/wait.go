@@ -1,0 +1,64 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// linger lets time go by. It fails when ctx ends.
+func linger(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// insist tries again until it succeeds: while a server is down, everything fails.
+func insist(ctx context.Context, what string, try func(context.Context) error) error {
+	const first, longest, call = 50 * time.Millisecond, time.Second, 10 * time.Second
+	for wait := first; ; wait = min(2*wait, longest) {
+		attempt, cancel := context.WithTimeout(ctx, call)
+		err := try(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if ended := linger(ctx, wait); ended != nil {
+			return fmt.Errorf("%s: %w (last: %w)", what, ended, err)
+		}
+	}
+}
+
+// undos are what ends by itself after a while.
+type undos struct {
+	running sync.WaitGroup
+	mu      sync.Mutex
+	err     error
+}
+
+func (u *undos) after(ctx context.Context, d time.Duration, undo func() error) {
+	u.running.Go(func() {
+		err := linger(ctx, d)
+		if err == nil {
+			err = undo()
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.err = errors.Join(u.err, err)
+	})
+}
+
+// wait returns when all is undone.
+func (u *undos) wait() error {
+	u.running.Wait()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.err
+}
