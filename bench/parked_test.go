@@ -42,7 +42,7 @@ func BenchmarkParked10000(b *testing.B) {
 		f.park()
 		f.allPark()
 		starter := f.startStarter()
-		f.swept(2)
+		f.swept(1)
 		cores := f.settle("before the restart", worker)
 		first, starterMemory := f.memory(worker), f.memory(starter)
 
@@ -54,7 +54,7 @@ func BenchmarkParked10000(b *testing.B) {
 		f.startStarter()
 		f.firstReady("after-restart")
 		took := time.Since(restarted)
-		f.swept(2)
+		f.swept(1)
 		f.settle("after the restart", worker)
 		news := f.news(before)
 		second := f.memory(worker)

@@ -189,7 +189,7 @@ func (f *fleet) park() {
 				wire.KeyKubeNamespace.ValueSet(ref.Namespace), wire.KeyKubeName.ValueSet(ref.Name),
 				wire.KeyProxyPhase.ValueSet(wire.PhaseReady), wire.KeyReason.ValueSet(wire.PhaseReady), wire.KeyHealthy.ValueSet(true),
 			),
-		}, wire.WorkflowProxy, proxy.Input{Proxy: ref, State: parked(claim)})
+		}, wire.WorkflowProxy, proxy.Input{Proxy: ref, Version: proxy.Version, State: parked(claim)})
 		return err
 	})
 }
@@ -198,7 +198,7 @@ func (f *fleet) park() {
 func parked(claim wire.Claim) *proxy.State {
 	stored := claim.Stored
 	s := &proxy.State{
-		Version: 1, ClusterID: claim.ClusterID, Stored: stored,
+		Version: proxy.Version, ClusterID: claim.ClusterID, Stored: stored,
 		Health: &wire.Health{Healthy: true, Verdict: "healthy", LatencyMillis: stored.LatencyMillis, ProbedAt: stored.ProbedAt},
 	}
 	for _, e := range stored.Ledger {

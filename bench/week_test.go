@@ -33,8 +33,8 @@ const (
 	sweepEvery = time.Minute
 	// resyncEvery is how often controller-runtime's caches tell all objects again.
 	resyncEvery = 10 * time.Hour
-	// resyncQuick is how often they do here: it is the least that client-go can.
-	resyncQuick = time.Second
+	// resyncQuick is how often they do here: less than a second is too little for client-go.
+	resyncQuick = 1200 * time.Millisecond
 	// lookEvery is how often the worker compares the Proxies with the providers file.
 	lookEvery = 10 * time.Minute
 )
