@@ -104,9 +104,12 @@ the objects, and probes every proxy through itself.`
 	cmd.Example = `  fairlead worker --providers providers.yaml --temporal-address temporal:7233
   fairlead worker --kubeconfig ~/.kube/config --default-probe-url https://example.com/
   fairlead worker --api-url http://fairlead-api:8090 --api-token-file worker.token
+  fairlead worker --namespace crawlers,scrapers --temporal-namespace crawlers
   fairlead worker --metrics-address :9102 --health-address :9103`
 	s.addProviderFlags(cmd.Flags())
 	s.addLeaseFlags(cmd.Flags())
+	addClusterFlag(cmd.Flags(), &s.cluster)
+	s.manager.addScopeFlags(cmd.Flags())
 	s.sweeps.addOrphanFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	return cmd
@@ -125,6 +128,7 @@ but, with --leader-elect, a Lease.`
   fairlead starter --leader-elect --leader-election-namespace fairlead-system
   fairlead starter --metrics-address :9102 --health-address :9103`
 	s.addProvidersFile(cmd.Flags())
+	s.manager.addScopeFlags(cmd.Flags())
 	s.sweeps.addScheduleFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	s.manager.addElectionFlags(cmd.Flags())
@@ -141,5 +145,6 @@ it only tells that a draining proxy's last lease ended.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
   fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233`
 	s.addAPIFlags(cmd.Flags())
+	s.manager.addScopeFlags(cmd.Flags())
 	return cmd
 }

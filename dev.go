@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/api/server"
 	"example.com/fairlead/deploy/local"
 )
@@ -33,6 +34,8 @@ type devOptions struct {
 	providersFile     string
 	probeURL          string
 	sweeps            sweepSettings
+	cluster           desired.Cluster
+	manager           managerSettings
 }
 
 func devCommand() *cobra.Command {
@@ -72,10 +75,15 @@ finds again.`,
 	f.StringVar(&o.probeURL, "default-probe-url", "", "`URL` to probe through proxies by default (default: the echo target)")
 	o.sweeps.addScheduleFlags(f)
 	o.sweeps.addOrphanFlags(f)
+	addClusterFlag(f, &o.cluster)
+	o.manager.addScopeFlags(f)
 	return cmd
 }
 
 func runDev(ctx context.Context, o devOptions, out io.Writer) error {
+	if err := o.manager.check(); err != nil {
+		return err
+	}
 	if o.BinDir == "" {
 		self, err := os.Executable()
 		if err != nil {
@@ -146,7 +154,7 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 func (o devOptions) settings(stack *local.Stack) (settings, error) {
 	s := defaultSettings()
 	s.rest = stack.RESTConfig
-	s.sweeps = o.sweeps
+	s.sweeps, s.cluster, s.manager = o.sweeps, o.cluster, o.manager
 	s.defaultProbeURL = o.probeURL
 	if s.defaultProbeURL == "" {
 		s.defaultProbeURL = stack.EchoURL + "/"

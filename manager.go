@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,9 @@ type managerSettings struct {
 	// Addresses to serve metrics and health on; empty for not at all.
 	metricsAddress, healthAddress string
 
+	// Namespaces of the objects; empty for all.
+	namespaces []string
+
 	leaderElect       bool
 	electionNamespace string
 }
@@ -45,6 +49,11 @@ const (
 	flagMetricsAddress = "metrics-address"
 	flagHealthAddress  = "health-address"
 )
+
+// addScopeFlags are for every part: they all look at the same objects.
+func (s *managerSettings) addScopeFlags(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.namespaces, "namespace", nil, "Kubernetes `namespace` of the Proxies, several with commas (default: all); the same for all parts, which then need a Temporal namespace of their own")
+}
 
 // addServingFlags are for the parts that have no HTTP API.
 func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
@@ -55,6 +64,9 @@ func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
 // check tells what cannot be listened on: the manager, which listens much later,
 // names no flag.
 func (s *managerSettings) check() error {
+	if slices.Contains(s.namespaces, "") { // to the cache it would mean all
+		return errors.New("--namespace has an empty name: leave the flag out for all namespaces")
+	}
 	if s.metricsAddress != "" && s.metricsAddress == s.healthAddress {
 		return fmt.Errorf("--%s and --%s are both %s: give each an address of its own", flagMetricsAddress, flagHealthAddress, s.healthAddress)
 	}
@@ -65,6 +77,18 @@ func (s *managerSettings) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// scope is what the cache holds, nil for all.
+func (s *managerSettings) scope() map[string]cache.Config {
+	if len(s.namespaces) == 0 {
+		return nil
+	}
+	scope := map[string]cache.Config{}
+	for _, ns := range s.namespaces {
+		scope[ns] = cache.Config{}
+	}
+	return scope
 }
 
 const flagElectionNamespace = "leader-election-namespace"
@@ -81,7 +105,7 @@ func newManager(ctx context.Context, s settings, scheme *runtime.Scheme, live cl
 	grace := 30 * time.Second
 	o := manager.Options{
 		Scheme:                  scheme,
-		Cache:                   cache.Options{ByObject: byObject},
+		Cache:                   cache.Options{ByObject: byObject, DefaultNamespaces: s.manager.scope()},
 		Metrics:                 server.Options{BindAddress: cmp.Or(s.manager.metricsAddress, "0")},
 		HealthProbeBindAddress:  s.manager.healthAddress,
 		LeaderElection:          s.manager.leaderElect,

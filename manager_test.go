@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,14 +16,19 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/deploy/local/ports"
+	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/temporal/wire"
 )
 
 func TestElectionNamespace(t *testing.T) {
@@ -63,6 +69,7 @@ func TestAddressOfMetricsOrHealthThatCannotBeServedNamesItsFlag(t *testing.T) {
 		{managerSettings{metricsAddress: taken}, []string{taken, fmt.Sprintf("process %d", os.Getpid()), "--metrics-address"}},
 		{managerSettings{healthAddress: taken}, []string{taken, fmt.Sprintf("process %d", os.Getpid()), "--health-address"}},
 		{managerSettings{metricsAddress: ":9102", healthAddress: ":9102"}, []string{"--metrics-address and --health-address are both :9102"}},
+		{managerSettings{namespaces: []string{"crawlers", ""}}, []string{"--namespace"}},
 		{managerSettings{metricsAddress: "9102"}, []string{"--metrics-address", "9102"}},
 	} {
 		err := tt.settings.check()
@@ -84,6 +91,40 @@ func TestStarterTellsHealthAndMetrics(t *testing.T) {
 	lease := types.NamespacedName{Namespace: "default", Name: "fairlead-starter"}
 	if err := clientOf(t, config).Get(t.Context(), lease, &coordinationv1.Lease{}); err != nil {
 		t.Errorf("the election left nothing in the default namespace: %v", err)
+	}
+}
+
+func TestOnlyTheNamespacesThatWereNamedAreLookedAt(t *testing.T) {
+	config := localtest.ControlPlane(t)
+	address, namespace := localtest.Temporal(t)
+	temporal, err := conn.Dial(t.Context(), conn.Options{Address: address, Namespace: namespace, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer temporal.Close()
+	live := clientOf(t, config)
+	started := map[string]func() bool{}
+	var names []string
+	for _, which := range []string{"theirs", "ours"} { // ours last: theirs had its time then
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: which + "-"}}
+		if err := live.Create(t.Context(), ns); err != nil {
+			t.Fatal(err)
+		}
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "p"}, Spec: crawl.ProxySpec{Provider: "local"}}
+		if err := live.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, ns.Name)
+		id := wire.ProxyID(wire.ProxyRef{Namespace: ns.Name, Name: "p", UID: string(p.UID)})
+		started[which] = func() bool {
+			_, err := temporal.DescribeWorkflow(t.Context(), id, "")
+			return err == nil
+		}
+	}
+	launchPart(t, "starter", config, address, namespace, "--namespace", names[1], "--providers", someProviders(t))
+	eventually(t, "the workflow of our Proxy is started", time.Minute, func() (bool, string) { return started["ours"](), "" })
+	if started["theirs"]() {
+		t.Error("the workflow of a Proxy of another namespace was started")
 	}
 }
 

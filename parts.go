@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/drain"
-	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/probe"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/kubernetes"
@@ -38,6 +38,9 @@ type settings struct {
 	legacyFinalizer string
 	leases          drain.Options
 
+	// cluster is what the objects and their instances belong to.
+	cluster desired.Cluster
+
 	manager managerSettings
 	api     apiSettings
 	sweeps  sweepSettings
@@ -57,6 +60,11 @@ func (s *settings) addProviderFlags(f *pflag.FlagSet) {
 	s.addProvidersFile(f)
 	f.StringVar(&s.defaultProbeURL, "default-probe-url", "", "`URL` that is fetched through proxies whose healthCheck names none")
 	f.StringVar(&s.legacyFinalizer, "legacy-finalizer", "", "`finalizer` of the operator that managed the Proxies before; it is taken off with Fairlead's own")
+}
+
+// addClusterFlag is for the part that makes instances.
+func addClusterFlag(f *pflag.FlagSet, cluster *desired.Cluster) {
+	f.StringVar((*string)(cluster), "cluster-id", "", "`identity` of the cluster, which its instances carry (default: the UID of namespace kube-system); give the former one where a backup was restored")
 }
 
 // addLeaseFlags are for the part that waits for leases.
@@ -134,7 +142,7 @@ const (
 func awaitCluster(ctx context.Context, s settings, live client.Reader) (string, error) {
 	for pause := firstAPIPause; ; pause = min(2*pause, maxAPIPause) {
 		attempt, cancel := context.WithTimeout(ctx, apiAnswers)
-		id, err := object.ClusterID(attempt, live)
+		id, err := s.cluster.ID(attempt, live)
 		cancel()
 		if err == nil {
 			return id, nil
@@ -183,7 +191,7 @@ func (p *parts) addWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log, OnPolling: p.onPolling}
+	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, Cluster: p.cluster, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log, OnPolling: p.onPolling}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
 		return fmt.Errorf("add the worker: %w", err)
 	}

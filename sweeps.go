@@ -57,7 +57,9 @@ func (p *parts) sweepOptions(workflows sweep.Workflows) (*worker.SweepOptions, e
 	if err != nil {
 		return nil, err
 	}
-	return &worker.SweepOptions{Cache: p.mgr.GetClient(), Workflows: workflows, Orphans: p.sweeps.orphans, Metrics: metrics}, nil
+	orphans := p.sweeps.orphans
+	orphans.Namespaces = p.manager.namespaces
+	return &worker.SweepOptions{Cache: p.mgr.GetClient(), Workflows: workflows, Orphans: orphans, Metrics: metrics}, nil
 }
 
 // addSchedules is the starter's share of the sweeps.

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -114,7 +114,7 @@ func (r *bareReconciler) Reconcile(ctx context.Context, in reconcile.Request) (r
 	if err != nil || p.Status.IsTrue(crawl.ConditionProvisioned) {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	req, err := object.Resolve(ctx, r.cache, &p)
+	req, err := desired.Request(ctx, r.cache, &p)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

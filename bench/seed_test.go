@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process/life"
@@ -89,7 +90,7 @@ func (f *fleet) seedInstance(p *crawl.Proxy, at netip.Addr) error {
 	if p.Spec.Mode == crawl.ModeExternal {
 		return nil
 	}
-	req, err := object.Resolve(f.ctx, f.client, p)
+	req, err := desired.Request(f.ctx, f.client, p)
 	if err != nil {
 		return err
 	}

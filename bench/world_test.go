@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/conn"
@@ -54,7 +54,7 @@ func newWorld(tb testing.TB) *world {
 	w.temporal, err = conn.Dial(w.ctx, conn.Options{Address: w.temporalAddress, Namespace: w.temporalNamespace, Log: quiet})
 	w.must("connect to Temporal", err)
 	tb.Cleanup(w.temporal.Close)
-	w.clusterID, err = object.ClusterID(w.ctx, w.client)
+	w.clusterID, err = desired.Cluster("").ID(w.ctx, w.client)
 	w.must("read the cluster's identity", err)
 	w.namespace = w.newNamespace()
 	return w

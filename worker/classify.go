@@ -4,8 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"example.com/fairlead/activities/instance"
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/temporal/wire"
@@ -19,14 +18,14 @@ const (
 
 // classify gives each error class its failure.
 func classify(err error) conn.Class {
-	var notYet *instance.NotYet
-	var failing *instance.Failing
+	var notYet *outcome.NotYet
+	var failing *outcome.Failing
 	switch {
 	case errors.As(err, &notYet):
 		return conn.Class{Type: wire.FailureNotYet, After: notYet.After, Benign: true}
 	case errors.As(err, &failing):
 		return conn.Class{Type: wire.FailureTransient, NonRetryable: true}
-	case errors.Is(err, object.ErrSuperseded):
+	case errors.Is(err, outcome.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
 	}
 	switch class := provider.Class(err); {

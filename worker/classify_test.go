@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/fairlead/activities/instance"
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/temporal/wire"
@@ -26,9 +25,9 @@ func TestClassify(t *testing.T) {
 		{provider.ErrQuotaExceeded, conn.Class{Type: wire.FailureQuota, After: 5 * time.Minute, Benign: true}},
 		{provider.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
-		{object.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
-		{&instance.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
-		{&instance.Failing{Err: provider.ErrTransient}, conn.Class{Type: wire.FailureTransient, NonRetryable: true}},
+		{outcome.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
+		{&outcome.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
+		{&outcome.Failing{Err: provider.ErrTransient}, conn.Class{Type: wire.FailureTransient, NonRetryable: true}},
 		{errors.New("no class"), conn.Class{Type: wire.FailureTransient}},
 	}
 	for _, tt := range tests {

@@ -14,8 +14,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	sdkworker "go.temporal.io/sdk/worker"
 
-	"example.com/fairlead/activities/instance"
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/temporal/wire"
@@ -50,9 +49,9 @@ func TestFailures(t *testing.T) {
 		{provider.ErrQuotaExceeded, wire.FailureQuota, true, 5 * time.Minute},
 		{provider.ErrPermanent, wire.FailurePermanent, false, 0},
 		{provider.ErrBusy, wire.FailureBusy, true, 2 * time.Second},
-		{object.ErrSuperseded, wire.FailureSuperseded, false, 0},
-		{&instance.NotYet{After: 7 * time.Second, What: "x"}, wire.FailureNotYet, true, 7 * time.Second},
-		{&instance.Failing{Err: errors.New("x")}, wire.FailureTransient, false, 0},
+		{outcome.ErrSuperseded, wire.FailureSuperseded, false, 0},
+		{&outcome.NotYet{After: 7 * time.Second, What: "x"}, wire.FailureNotYet, true, 7 * time.Second},
+		{&outcome.Failing{Err: errors.New("x")}, wire.FailureTransient, false, 0},
 		{errors.New("of no class"), wire.FailureTransient, true, 0},
 	}
 	seed := rand.Uint64()

@@ -27,7 +27,7 @@ func registerSweeps(main sdkworker.Worker, o Options) {
 	}
 	main.RegisterWorkflowWithOptions(workflows.Provider, workflow.RegisterOptions{Name: wire.WorkflowSweep})
 	main.RegisterWorkflowWithOptions(workflows.Objects, workflow.RegisterOptions{Name: wire.WorkflowObjectSweep})
-	objects := &sweep.Objects{Cache: o.Sweeps.Cache, Live: o.Kubernetes, Workflows: o.Sweeps.Workflows, Providers: o.Providers, Log: o.Log}
+	objects := &sweep.Objects{Cache: o.Sweeps.Cache, Live: o.Kubernetes, Workflows: o.Sweeps.Workflows, Providers: o.Providers, Shared: len(o.Sweeps.Orphans.Namespaces) > 0, Log: o.Log}
 	register(main, wire.ActivitySweepObjects, objects.Sweep)
 }
 
@@ -39,7 +39,7 @@ func registerSweep(w sdkworker.Worker, o Options, name string, p provider.Provid
 	acts := &sweep.Provider{
 		Name: name, Type: o.Providers.Type(name), Provider: p,
 		Cache: o.Sweeps.Cache, Live: o.Kubernetes, Workflows: o.Sweeps.Workflows,
-		Orphans: o.Sweeps.Orphans, Metrics: o.Sweeps.Metrics, Log: o.Log,
+		Cluster: o.Cluster, Orphans: o.Sweeps.Orphans, Metrics: o.Sweeps.Metrics, Log: o.Log,
 	}
 	register(w, wire.ActivitySweep, acts.Sweep)
 	register(w, wire.ActivityDeleteOrphan, acts.DeleteOrphan)

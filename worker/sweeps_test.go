@@ -23,7 +23,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward"
@@ -88,7 +88,7 @@ func newWorld(t *testing.T) *world {
 	if w.live, err = client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	if w.cluster, err = object.ClusterID(t.Context(), w.live); err != nil {
+	if w.cluster, err = desired.Cluster("").ID(t.Context(), w.live); err != nil {
 		t.Fatal(err)
 	}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "worker-"}}

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/drain"
 	"example.com/fairlead/activities/instance"
 	"example.com/fairlead/activities/object"
@@ -41,6 +42,8 @@ type Options struct {
 	Providers  *provider.Registry
 	// API knows the leases.
 	API drain.Options
+	// Cluster is that of the objects.
+	Cluster desired.Cluster
 	// LegacyFinalizer comes off the objects with ours; empty for none.
 	LegacyFinalizer string
 	// Sweeps is nil for none.
@@ -58,7 +61,7 @@ func serve(ctx context.Context, o Options) error {
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
 	events := object.NewRecorder(o.Kubernetes, o.Log)
 	defer closeEvents(events)
-	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, LegacyFinalizer: o.LegacyFinalizer, Events: events}
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Cluster: o.Cluster, LegacyFinalizer: o.LegacyFinalizer, Events: events}
 	register(main, wire.ActivityClaim, objects.Claim)
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"example.com/fairlead/activities/instance"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -124,7 +124,7 @@ func judge(in wire.DrainInput, code int, body []byte) error {
 	case !readable || a.ActiveLeases == nil:
 		return later("what answers at --%s is no api of Fairlead", FlagURL)
 	case a.Phase != wire.PhaseDraining: // it may still lend
-		return &instance.NotYet{After: seenSoon, What: fmt.Sprintf("the api has not seen yet that Proxy %s drains", in.Proxy)}
+		return &outcome.NotYet{After: seenSoon, What: fmt.Sprintf("the api has not seen yet that Proxy %s drains", in.Proxy)}
 	case *a.ActiveLeases > 0:
 		return later("instance %d of Proxy %s has leases: %d", in.Incarnation, in.Proxy, *a.ActiveLeases)
 	}
@@ -132,5 +132,5 @@ func judge(in wire.DrainInput, code int, body []byte) error {
 }
 
 func later(format string, args ...any) error {
-	return &instance.NotYet{After: lookEvery, What: fmt.Sprintf(format, args...)}
+	return &outcome.NotYet{After: lookEvery, What: fmt.Sprintf(format, args...)}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/fairlead/activities/instance"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -23,7 +23,7 @@ var demo = wire.DrainInput{Proxy: wire.ProxyRef{Namespace: "crawl", Name: "demo"
 func looked(t *testing.T, a *Activities) (time.Duration, string) {
 	t.Helper()
 	err := a.AwaitDrained(t.Context(), demo)
-	var notYet *instance.NotYet
+	var notYet *outcome.NotYet
 	switch {
 	case err == nil:
 		return 0, ""

@@ -9,30 +9,10 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/wire"
 )
-
-// NotYet ends an attempt of a polling activity: the next one comes after After. It
-// leaves no event in the history.
-type NotYet struct {
-	After time.Duration
-	What  string
-}
-
-func (e *NotYet) Error() string { return "not yet: " + e.What }
-
-// Failing ends a polling step whose looks have failed for too long to say nothing.
-type Failing struct {
-	Since time.Time
-	Err   error
-}
-
-func (e *Failing) Error() string {
-	return e.Err.Error() + " (since " + e.Since.UTC().Format(time.TimeOnly) + " UTC)"
-}
-
-func (e *Failing) Unwrap() error { return e.Err }
 
 const (
 	// betweenLooks is between the two looks that must both find nothing.
@@ -51,7 +31,7 @@ func (a *Activities) Settle(ctx context.Context, in wire.InstanceInput) (wire.In
 		if in.Patience > 0 && seen.Message != in.Told && waited(ctx) > in.Patience {
 			return seen, nil // to be told
 		}
-		return seen, &NotYet{pause(ctx), in.Entry.Name + " is " + seen.State}
+		return seen, &outcome.NotYet{After: pause(ctx), What: in.Entry.Name + " is " + seen.State}
 	})
 }
 
@@ -72,7 +52,7 @@ func (a *Activities) confirmGone(ctx context.Context, in wire.InstanceInput) (wi
 			return wire.Instance{}, lasting(fmt.Errorf("look whether instance %s is gone: %w", in.Entry.Name, err))
 		}
 		if rest := time.Until(in.Entry.AttemptUntil); rest > 0 {
-			return unknown(ctx, ""), &NotYet{min(rest, pause(ctx)), "an attempt to create " + in.Entry.Name + " may still be running"}
+			return unknown(ctx, ""), &outcome.NotYet{After: min(rest, pause(ctx)), What: "an attempt to create " + in.Entry.Name + " may still be running"}
 		}
 		select {
 		case <-ctx.Done():
@@ -88,7 +68,7 @@ func stillThere(ctx context.Context, in wire.InstanceInput, inst provider.Instan
 	if waited(ctx) > in.Patience {
 		return unknown(ctx, what), nil
 	}
-	return unknown(ctx, what), &NotYet{pause(ctx), in.Entry.Name + " is still there: " + what}
+	return unknown(ctx, what), &outcome.NotYet{After: pause(ctx), What: in.Entry.Name + " is still there: " + what}
 }
 
 func unknown(ctx context.Context, message string) wire.Instance {
@@ -105,7 +85,7 @@ func waited(ctx context.Context) time.Duration {
 // the first look that does not fail.
 func poll(ctx context.Context, in wire.InstanceInput, look func() (wire.Instance, error)) (wire.Instance, error) {
 	seen, err := look()
-	var notYet *NotYet
+	var notYet *outcome.NotYet
 	switch {
 	case err == nil:
 		return seen, nil
@@ -123,7 +103,7 @@ func poll(ctx context.Context, in wire.InstanceInput, look func() (wire.Instance
 	if since.IsZero() {
 		activity.RecordHeartbeat(ctx, time.Now())
 	} else if time.Since(since) > tellAfter {
-		return seen, &Failing{Since: since, Err: err}
+		return seen, &outcome.Failing{Since: since, Err: err}
 	}
 	return seen, err
 }

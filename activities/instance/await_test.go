@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/testsuite"
 
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/wire"
 )
@@ -64,7 +65,7 @@ func callAfter(t *testing.T, fn func(context.Context, wire.InstanceInput) (wire.
 }
 
 func isNotYet(err error) bool {
-	var notYet *NotYet
+	var notYet *outcome.NotYet
 	return errors.As(err, &notYet)
 }
 
@@ -152,7 +153,7 @@ func TestPollsTellWhatFailsForLong(t *testing.T) {
 				a := &Activities{Provider: &looks{answers: []look{tt.answer}}}
 				poll := func(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) { return fn(a, ctx, in) }
 				_, err := callAfter(t, poll, wire.InstanceInput{Quiet: tt.quiet, Patience: time.Minute}, tt.failing)
-				var failing *Failing
+				var failing *outcome.Failing
 				if told := errors.As(err, &failing); told != tt.told || (err != nil && !told) != tt.retried {
 					t.Errorf("%s: %v; want told %v, retried %v", what, err, tt.told, tt.retried)
 				}

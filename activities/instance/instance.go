@@ -13,7 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -71,19 +72,19 @@ func (a *Activities) request(ctx context.Context, in wire.InstanceInput) (provid
 	err := a.Client.Get(ctx, types.NamespacedName{Namespace: in.Proxy.Namespace, Name: in.Proxy.Name}, &p)
 	switch {
 	case apierrors.IsNotFound(err) || err == nil && (string(p.UID) != in.Proxy.UID || !p.DeletionTimestamp.IsZero()):
-		return provider.Request{}, fmt.Errorf("%w: Proxy %s is gone or going", object.ErrSuperseded, in.Proxy)
+		return provider.Request{}, fmt.Errorf("%w: Proxy %s is gone or going", outcome.ErrSuperseded, in.Proxy)
 	case err != nil:
 		return provider.Request{}, fmt.Errorf("read Proxy %s: %w", in.Proxy, err)
 	}
-	req, err := object.Resolve(ctx, a.Client, &p)
+	req, err := desired.Request(ctx, a.Client, &p)
 	if errors.Is(err, secrets.ErrUnusable) {
-		return provider.Request{}, fmt.Errorf("%w: %w", object.ErrSuperseded, err)
+		return provider.Request{}, fmt.Errorf("%w: %w", outcome.ErrSuperseded, err)
 	}
 	if err != nil {
 		return provider.Request{}, err
 	}
 	if req.Hash != in.Entry.Hash {
-		return provider.Request{}, fmt.Errorf("%w: Proxy %s was edited", object.ErrSuperseded, in.Proxy)
+		return provider.Request{}, fmt.Errorf("%w: Proxy %s was edited", outcome.ErrSuperseded, in.Proxy)
 	}
 	req.Place, req.Name = in.Entry.Place, in.Entry.Name
 	req.Owner.ClusterID = in.ClusterID

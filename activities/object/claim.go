@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -19,7 +20,7 @@ import (
 // first, so that nothing is created for an object that could vanish; an object
 // that is already being deleted gets none, and no Secret is read for it.
 func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, error) {
-	id, err := ClusterID(ctx, a.Client)
+	id, err := a.Cluster.ID(ctx, a.Client)
 	if err != nil {
 		return wire.Claim{}, err
 	}
@@ -100,7 +101,7 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 		claim.Problem = &wire.Problem{Reason: wire.ReasonUnavailable, Message: fmt.Sprintf("provider %s: %s", p.Spec.Provider, err)}
 		return nil
 	}
-	req, err := Resolve(ctx, a.Client, p)
+	req, err := desired.Request(ctx, a.Client, p)
 	switch {
 	case errors.Is(err, secrets.ErrCredentials):
 		claim.Problem = &wire.Problem{Reason: wire.ReasonCredentials, Message: err.Error()}
@@ -116,29 +117,4 @@ func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Cla
 		claim.CredentialsVersion = req.Credentials.Version
 	}
 	return nil
-}
-
-// Resolve turns p into a request, with its Secrets read and its hash computed, but
-// without the place, the incarnation and the cluster.
-func Resolve(ctx context.Context, r client.Reader, p *crawl.Proxy) (provider.Request, error) {
-	userData, err := secrets.UserData(ctx, r, p)
-	if err != nil {
-		return provider.Request{}, err
-	}
-	cred, err := secrets.ForProxy(ctx, r, p)
-	if err != nil {
-		return provider.Request{}, err
-	}
-	hash, err := provider.Hash(string(p.UID), &p.Spec, userData, cred)
-	if err != nil {
-		return provider.Request{}, err
-	}
-	return provider.Request{
-		ID:          provider.ID{Name: provider.InstanceName(string(p.UID))},
-		Owner:       provider.Owner{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)},
-		Hash:        hash,
-		Spec:        p.Spec,
-		UserData:    userData,
-		Credentials: cred,
-	}, nil
 }

@@ -5,14 +5,14 @@ package object
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/desired"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -23,9 +23,6 @@ import (
 // +kubebuilder:rbac:groups=crawl.example.com,resources=proxies/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
-
-// ErrSuperseded says that the caller's view of the object is old.
-var ErrSuperseded = errors.New("superseded")
 
 // fieldOwner is the field manager of what this package writes.
 const fieldOwner = client.FieldOwner("fairlead")
@@ -42,6 +39,8 @@ type Activities struct {
 	// Client reads live: a cache may be behind what a workflow has written.
 	Client    client.Client
 	Providers Providers
+	// Cluster is that of the objects.
+	Cluster desired.Cluster
 	// LegacyFinalizer of the operator that managed the objects before; it comes off
 	// with ours.
 	LegacyFinalizer string
@@ -62,16 +61,6 @@ func (a *Activities) get(ctx context.Context, ref wire.ProxyRef) (p *crawl.Proxy
 	return p, string(p.UID) == ref.UID, nil
 }
 
-// ClusterID is the identity of the cluster that c talks to: the UID of its
-// kube-system namespace.
-func ClusterID(ctx context.Context, c client.Reader) (string, error) {
-	var ns corev1.Namespace
-	if err := c.Get(ctx, types.NamespacedName{Name: "kube-system"}, &ns); err != nil {
-		return "", fmt.Errorf("read the cluster's identity, the UID of namespace kube-system: %w", err)
-	}
-	return string(ns.UID), nil
-}
-
 // Release takes the finalizer off the object.
 func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
 	p, found, err := a.get(ctx, ref)
@@ -83,7 +72,7 @@ func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
 		return nil
 	}
 	if p.DeletionTimestamp.IsZero() {
-		return fmt.Errorf("%w: Proxy %s is not being deleted", ErrSuperseded, ref)
+		return fmt.Errorf("%w: Proxy %s is not being deleted", outcome.ErrSuperseded, ref)
 	}
 	before := p.DeepCopy()
 	p.Finalizers = rest

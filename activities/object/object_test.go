@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
@@ -99,6 +100,15 @@ func TestClaim(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"zone-a"}, c.Places); diff != "" {
 			t.Errorf("places (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a given cluster is the cluster", func(t *testing.T) {
+		ref := create(t, a, managed(ns, "restored"))
+		own := claim(t, ref).ClusterID
+		a.Cluster = "former"
+		defer func() { a.Cluster = "" }()
+		if given := claim(t, ref).ClusterID; given != "former" || own == "" || own == given {
+			t.Errorf("clusters %q by itself and %q as given", own, given)
 		}
 	})
 	t.Run("an object that is already being deleted gets no finalizer", func(t *testing.T) {
@@ -229,8 +239,8 @@ func TestPublish(t *testing.T) {
 				to.UID = "gone"
 			}
 			err := a.Publish(t.Context(), wire.PublishInput{Proxy: to, Status: s})
-			if !errors.Is(err, object.ErrSuperseded) {
-				t.Errorf("error = %v, want ErrSuperseded", err)
+			if !errors.Is(err, outcome.ErrSuperseded) {
+				t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 			}
 		})
 	}
@@ -244,8 +254,8 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("an object that is not being deleted keeps its finalizer", func(t *testing.T) {
-		if err := a.Release(t.Context(), ref); !errors.Is(err, object.ErrSuperseded) {
-			t.Errorf("error = %v, want ErrSuperseded", err)
+		if err := a.Release(t.Context(), ref); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
 	})
 	t.Run("a deleted object goes, and releasing it again is no error", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -22,14 +23,14 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%w: Proxy %s is gone", ErrSuperseded, in.Proxy)
+		return fmt.Errorf("%w: Proxy %s is gone", outcome.ErrSuperseded, in.Proxy)
 	}
 	status := toStatus(in.Status)
 	switch {
 	case p.Status.Sequence > status.Sequence:
-		return fmt.Errorf("%w: Proxy %s has status %d, this is %d", ErrSuperseded, in.Proxy, p.Status.Sequence, status.Sequence)
+		return fmt.Errorf("%w: Proxy %s has status %d, this is %d", outcome.ErrSuperseded, in.Proxy, p.Status.Sequence, status.Sequence)
 	case p.Status.Sequence == status.Sequence && !equality.Semantic.DeepEqual(p.Status, status):
-		return fmt.Errorf("%w: another status %d of Proxy %s is stored", ErrSuperseded, status.Sequence, in.Proxy)
+		return fmt.Errorf("%w: another status %d of Proxy %s is stored", outcome.ErrSuperseded, status.Sequence, in.Proxy)
 	case p.Status.Sequence == status.Sequence:
 		return nil
 	}
@@ -38,7 +39,7 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 	err = a.Client.Status().Update(ctx, p, fieldOwner)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: Proxy %s is gone", ErrSuperseded, in.Proxy)
+		return fmt.Errorf("%w: Proxy %s is gone", outcome.ErrSuperseded, in.Proxy)
 	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
 		return fmt.Errorf("write the status of Proxy %s: %w: %w", in.Proxy, err, provider.ErrPermanent)
 	case err != nil: // a conflict reads again and judges anew

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/replace"
 	"example.com/fairlead/temporal/wire"
@@ -19,7 +20,7 @@ func (a *Activities) AskForReplacement(ctx context.Context, in wire.ReplaceInput
 	_, err := replace.Ask(ctx, a.Client, key, in.Proxy.UID, in.Value)
 	switch {
 	case errors.Is(err, replace.ErrGone), errors.Is(err, replace.ErrDeleting):
-		return fmt.Errorf("%w: %w", ErrSuperseded, err)
+		return fmt.Errorf("%w: %w", outcome.ErrSuperseded, err)
 	case errors.Is(err, replace.ErrExternal): // whoever asked made a mistake
 		return fmt.Errorf("%w: %w", provider.ErrPermanent, err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -53,8 +53,8 @@ func TestAskForReplacement(t *testing.T) {
 	t.Run("another object of the same name is not asked", func(t *testing.T) {
 		other := ref
 		other.UID = "gone"
-		if err := ask(other, "third"); !errors.Is(err, object.ErrSuperseded) {
-			t.Errorf("error = %v, want ErrSuperseded", err)
+		if err := ask(other, "third"); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
 		if had, _ := read(t); had[crawl.AnnotationReplace] != "second" {
 			t.Errorf("annotations = %v", had)
@@ -74,14 +74,14 @@ func TestAskForReplacement(t *testing.T) {
 		if err := a.Client.Delete(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if err := ask(ref, "late"); !errors.Is(err, object.ErrSuperseded) {
-			t.Errorf("error = %v, want ErrSuperseded", err)
+		if err := ask(ref, "late"); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
 		if err := a.Release(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		if err := ask(ref, "too late"); !errors.Is(err, object.ErrSuperseded) {
-			t.Errorf("error = %v, want ErrSuperseded", err)
+		if err := ask(ref, "too late"); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -53,7 +52,7 @@ func (p *Provider) orphaned(ctx context.Context, s wire.Suspect) (inst provider.
 	if p.Orphans.Mode != Delete {
 		return inst, "--orphans is " + string(p.Orphans.Mode), nil
 	}
-	cluster, err := object.ClusterID(ctx, p.Live)
+	cluster, err := p.Cluster.ID(ctx, p.Live)
 	if err != nil {
 		return inst, "", err
 	}
@@ -84,6 +83,8 @@ func (p *Provider) another(inst provider.Instance, s wire.Suspect, cluster strin
 		return "it belongs to another Proxy now"
 	case o.ClusterID != cluster:
 		return fmt.Sprintf("it belongs to cluster %q, this is %q", o.ClusterID, cluster)
+	case !p.Orphans.inScope(o.Namespace):
+		return fmt.Sprintf("its Proxy is of namespace %q, which is not ours (--namespace)", o.Namespace)
 	case inst.Incarnation != s.Incarnation:
 		return "it is another incarnation now"
 	case !p.Orphans.oldEnough(inst, p.now()):
@@ -94,9 +95,22 @@ func (p *Provider) another(inst provider.Instance, s wire.Suspect, cluster strin
 	return ""
 }
 
-// owned says whether any Proxy has this UID, by a live list of them all.
+// owned says whether any Proxy has this UID, by a live list of all that are ours.
 func (p *Provider) owned(ctx context.Context, uid string) (bool, error) {
-	options := &client.ListOptions{Limit: pageSize}
+	namespaces := p.Orphans.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	for _, ns := range namespaces {
+		if found, err := p.ownedIn(ctx, ns, uid); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+func (p *Provider) ownedIn(ctx context.Context, namespace, uid string) (bool, error) {
+	options := &client.ListOptions{Namespace: namespace, Limit: pageSize}
 	for {
 		var page metav1.PartialObjectMetadataList
 		page.SetGroupVersionKind(crawl.GroupVersion.WithKind("ProxyList"))

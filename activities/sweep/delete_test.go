@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -88,7 +88,7 @@ func newMachine(t *testing.T, cluster string) *machine {
 
 func TestDeleteOrphan(t *testing.T) {
 	live, ns := apiServer(t)
-	id, err := object.ClusterID(t.Context(), live)
+	id, err := desired.Cluster("").ID(t.Context(), live)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +119,15 @@ func TestDeleteOrphan(t *testing.T) {
 		"not another owner's":                {suspect: m.make("taken", "u-taken", old), change: func(_ *Provider, _ *calls, s *wire.Suspect) { s.UID = "u-former" }, reason: "it belongs to another Proxy now"},
 		"not one that hides its owner":       {suspect: m.make("", "u-nameless", old), reason: "it does not say whose it is"},
 		"not while only reporting":           {suspect: m.make("reported", "u-reported", old), change: func(p *Provider, _ *calls, _ *wire.Suspect) { p.Orphans.Mode = Report }, reason: "--orphans is report"},
+		"of a namespace of ours":             {suspect: m.make("ours", "u-ours", old), change: func(p *Provider, _ *calls, _ *wire.Suspect) { p.Orphans.Namespaces = []string{ns, "crawlers"} }},
+		"not of another's namespace":         {suspect: m.make("theirs", "u-theirs", old), change: func(p *Provider, _ *calls, _ *wire.Suspect) { p.Orphans.Namespaces = []string{ns} }, reason: `its Proxy is of namespace "crawlers", which is not ours (--namespace)`},
+		"of the cluster that was given": {
+			suspect: m.make("restored", "u-restored", old, func(o *process.Options) { o.ClusterID = "former" }),
+			change: func(p *Provider, _ *calls, _ *wire.Suspect) {
+				p.Cluster = "former"
+				p.Provider = m.open(func(o *process.Options) { o.ClusterID = "former" })
+			},
+		},
 		"not another cluster's": {
 			suspect: m.make("foreign", "u-foreign", old, func(o *process.Options) { o.ClusterID = "elsewhere" }),
 			reason:  "it is gone", // to this cluster

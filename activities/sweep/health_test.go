@@ -141,7 +141,11 @@ func TestProviderHealth(t *testing.T) {
 		if r, err := o.Sweep(t.Context()); err != nil || len(r.Pruned) > 0 {
 			t.Errorf("while it is in the file: pruned %v, error %v", r.Pruned, err)
 		}
-		file.names = []string{"other"}
+		file.names, o.Shared = []string{"other"}, true
+		if r, err := o.Sweep(t.Context()); err != nil || len(r.Pruned) > 0 {
+			t.Errorf("where others keep theirs too: pruned %v, error %v", r.Pruned, err)
+		}
+		o.Shared = false
 		r, err := o.Sweep(t.Context())
 		if diff := cmp.Diff([]string{p.Name}, r.Pruned); diff != "" || err != nil {
 			t.Errorf("error %v, pruned (-want +got):\n%s", err, diff)

@@ -31,7 +31,9 @@ type Objects struct {
 	Live      client.Client
 	Workflows Workflows
 	Providers Providers
-	Log       *slog.Logger
+	// Shared says that others than this installation keep ProviderHealth in the cluster.
+	Shared bool
+	Log    *slog.Logger
 }
 
 // Sweep starts the workflow of every object that has none, and removes the
@@ -110,7 +112,7 @@ func (o *Objects) needed(ctx context.Context, ref wire.ProxyRef) (bool, error) {
 // prune removes the ProviderHealth of every provider that is certainly no more.
 func (o *Objects) prune(ctx context.Context) (pruned []string, err error) {
 	names := o.Providers.Names()
-	if !o.Providers.Certain() {
+	if o.Shared || !o.Providers.Certain() {
 		return nil, nil
 	}
 	var list crawl.ProviderHealthList

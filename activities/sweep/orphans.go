@@ -36,6 +36,9 @@ type Orphans struct {
 	MinAge time.Duration
 	// KillBudget is how many may be deleted in one sweep.
 	KillBudget int
+	// Namespaces are those of our objects; empty for all. Instances of others are none
+	// of ours: their objects are not looked at.
+	Namespaces []string
 }
 
 // DefaultOrphans deletes slowly, and nothing that is new.
@@ -56,6 +59,11 @@ func (m *Mode) Set(text string) error {
 // Type names the value of the flag in help texts.
 func (m *Mode) Type() string { return "mode" }
 
+// inScope says whether instances of a namespace are ours.
+func (o Orphans) inScope(namespace string) bool {
+	return len(o.Namespaces) == 0 || slices.Contains(o.Namespaces, namespace)
+}
+
 // oldEnough says whether an instance cannot be one whose object is only not seen yet.
 func (o Orphans) oldEnough(inst provider.Instance, now time.Time) bool {
 	return !inst.CreatedAt.IsZero() && now.Sub(inst.CreatedAt) >= o.MinAge
@@ -69,7 +77,7 @@ func (v view) unowned(o Orphans) []wire.Suspect {
 	}
 	var all []wire.Suspect
 	for _, inst := range v.listing.Instances {
-		if inst.Owner.UID == "" || alive[inst.Owner.UID] || !o.oldEnough(inst, v.now) {
+		if inst.Owner.UID == "" || alive[inst.Owner.UID] || !o.inScope(inst.Owner.Namespace) || !o.oldEnough(inst, v.now) {
 			continue
 		}
 		all = append(all, wire.Suspect{Place: inst.Place, Name: inst.Name, Incarnation: inst.Incarnation, UID: inst.Owner.UID})

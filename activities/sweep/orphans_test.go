@@ -17,6 +17,7 @@ func TestSuspects(t *testing.T) {
 	tests := map[string]struct {
 		pairs []pair
 		mode  Mode
+		ours  []string // namespaces
 		want  []wire.Suspect
 		kill  int
 	}{
@@ -31,12 +32,15 @@ func TestSuspects(t *testing.T) {
 		"an object that has another provider":   {pairs: []pair{aPair("a", proxied(func(p *crawl.Proxy) { p.Spec.Provider = "gcp" }))}, kill: 5},
 		"an object of the same name":            {pairs: []pair{aPair("a", proxied(func(p *crawl.Proxy) { p.UID = "other" }))}, want: []wire.Suspect{a}, kill: 5},
 		"reporting has no budget":               {pairs: []pair{stray("a")}, mode: Report, want: []wire.Suspect{a}},
+		"one of a namespace of ours":            {pairs: []pair{stray("a")}, ours: []string{"others", "crawlers"}, want: []wire.Suspect{a}, kill: 5},
+		"one of another's namespace":            {pairs: []pair{stray("a")}, ours: []string{"others"}, kill: 5},
 		"off suspects nobody":                   {pairs: []pair{stray("a")}, mode: Off},
 		"the order does not depend on the list": {pairs: []pair{stray("b"), stray("a")}, want: []wire.Suspect{a, {Place: "host-a", Name: "proxy-b", Incarnation: 3, UID: "uid-b"}}, kill: 5},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := &Provider{Name: "kvm", Orphans: DefaultOrphans(), Log: quiet()}
+			p.Orphans.Namespaces = tt.ours
 			if tt.mode != "" {
 				p.Orphans.Mode = tt.mode
 			}

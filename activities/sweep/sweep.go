@@ -16,6 +16,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/conn"
@@ -58,9 +59,11 @@ type Provider struct {
 	// Live reads past the cache, and writes.
 	Live      client.Client
 	Workflows Workflows
-	Orphans   Orphans
-	Metrics   *Metrics
-	Log       *slog.Logger
+	// Cluster is that of the objects.
+	Cluster desired.Cluster
+	Orphans Orphans
+	Metrics *Metrics
+	Log     *slog.Logger
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"example.com/fairlead/activities/object"
+	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward"
@@ -141,7 +141,7 @@ func playPart(ctx context.Context, file string, run func(context.Context, *part)
 	defer p.temporal.Close()
 	err = insist(ctx, "read the cluster's identity", func(ctx context.Context) error {
 		var err error
-		p.cluster, err = object.ClusterID(ctx, p.live)
+		p.cluster, err = desired.Cluster("").ID(ctx, p.live)
 		return err
 	})
 	if err != nil {
