@@ -100,8 +100,11 @@ func (r *run) restartOne(ctx context.Context, s subject) error {
 	if err != nil || desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return err
 	}
-	terminated := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED && s.disturbed[actTerminate]
-	cancelled := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED && s.disturbed[actCancel]
+	// What is done is noted before it is done: only a note that is read after the look
+	// knows of all that the look may have seen.
+	done := r.observer.disturbances(s.ref.UID)
+	terminated := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED && done[actTerminate]
+	cancelled := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED && done[actCancel]
 	if terminated || cancelled {
 		r.observer.note(s.ref.UID, "sweep   its workflow was ended: wake it")
 		return r.signaller.Changed(ctx, s.ref)

@@ -82,3 +82,13 @@ func (o *observer) disturb(uid string, a act) {
 		s.disturbed[a] = true
 	}
 }
+
+// disturbances are what was done, or is being done, to the workflow of an object.
+func (o *observer) disturbances(uid string) map[act]bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.subjects[uid]; ok {
+		return s.disturbed
+	}
+	return nil
+}
