@@ -63,7 +63,7 @@ chaos: ## runs N=100 lifecycles of Proxies through faults drawn from SEED; the l
 	@FAIRLEAD_BIN=$(BIN) $(BIN)/chaos.test -test.run '^TestChaos$$' -test.timeout 2h -lifecycles $(N) -seed $(SEED)
 
 record: ## records new workflow histories for the replay tests
-	go test -count=1 -run TestRecord ./workflows/proxy -record
+	go test -count=1 -run TestRecord ./workflows/... -record
 
 clean: ## removes the binaries; the state of the stack in .fairlead stays
 	rm -rf $(BIN)

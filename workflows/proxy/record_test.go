@@ -2,12 +2,10 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,10 +15,9 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	sdkworker "go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/temporal/historytest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -63,7 +60,7 @@ func newPlayer(t *testing.T, c client.Client, name string) *player {
 	p := &player{outside: newOutside(), t: t, client: c, name: name}
 	p.claim.Provider = name // a queue of its own
 	main := sdkworker.New(c, name, sdkworker.Options{})
-	main.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
+	recordings.Register(main)
 	p.register(main)
 	calls := sdkworker.New(c, wire.ProviderQueue(name), sdkworker.Options{})
 	p.register(calls)
@@ -194,19 +191,13 @@ func (p *player) keep() {
 		if len(history.GetEvents()) < 8 { // a run that only waits has nothing to tell
 			continue
 		}
-		r := sdkworker.NewWorkflowReplayer()
-		r.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
-		if err := r.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history); err != nil {
+		if err := recordings.Replay(history); err != nil {
 			p.t.Errorf("replay of run %d: %v", i, err)
 		}
 		if !*record {
 			continue
 		}
-		data, err := protojson.Marshal(history)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(recordings, fmt.Sprintf("v%d-%s-%d.json", Version, p.name, i)), data, 0o600); err != nil {
+		if err := recordings.Keep(fmt.Sprintf("v%d-%s-%d", Version, p.name, i), history); err != nil {
 			p.t.Fatal(err)
 		}
 	}
@@ -232,14 +223,9 @@ func (p *player) history(run string) *historypb.History {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
-	events := p.client.GetWorkflowHistory(ctx, p.name, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	history := &historypb.History{}
-	for events.HasNext() {
-		e, err := events.Next()
-		if err != nil {
-			p.t.Fatal(errors.Join(fmt.Errorf("read run %s", run), err))
-		}
-		history.Events = append(history.Events, e)
+	history, err := historytest.Read(ctx, p.client, p.name, run)
+	if err != nil {
+		p.t.Fatal(err)
 	}
 	return history
 }

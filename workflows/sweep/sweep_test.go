@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"example.com/fairlead/temporal/wire"
 )
@@ -23,6 +24,7 @@ type backend struct {
 	// outcomes by name; without one an orphan is deleted.
 	outcomes map[string]wire.OrphanOutcome
 	failing  map[string]error
+	objects  wire.ObjectSweepResult
 
 	looks int
 	tried []string
@@ -45,21 +47,16 @@ func environment() *testsuite.TestWorkflowEnvironment {
 	return suite.NewTestWorkflowEnvironment()
 }
 
-// run runs one sweep after one with the result last, or as the first.
-func (b *backend) run(t *testing.T, last any) (wire.SweepResult, error) {
-	t.Helper()
-	env := environment()
-	if last != nil {
-		env.SetLastCompletionResult(last)
-	}
-	env.RegisterActivityWithOptions(func(ctx context.Context, in wire.SweepInput) (wire.Sweep, error) {
+// register makes w run the activities.
+func (b *backend) register(t *testing.T, w worker.ActivityRegistry) {
+	w.RegisterActivityWithOptions(func(ctx context.Context, in wire.SweepInput) (wire.Sweep, error) {
 		b.looks++
 		if queue := activity.GetInfo(ctx).TaskQueue; in.Provider != "kvm" || queue != wire.ProviderQueue("kvm") {
 			t.Errorf("a look at %q was queued for %s", in.Provider, queue)
 		}
 		return b.look, b.fail
 	}, activity.RegisterOptions{Name: wire.ActivitySweep})
-	env.RegisterActivityWithOptions(func(_ context.Context, in wire.OrphanInput) (wire.OrphanOutcome, error) {
+	w.RegisterActivityWithOptions(func(_ context.Context, in wire.OrphanInput) (wire.OrphanOutcome, error) {
 		b.tried = append(b.tried, in.Suspect.Name)
 		if err := b.failing[in.Suspect.Name]; err != nil {
 			return wire.OrphanOutcome{}, err
@@ -69,6 +66,22 @@ func (b *backend) run(t *testing.T, last any) (wire.SweepResult, error) {
 		}
 		return wire.OrphanOutcome{Deleted: true}, nil
 	}, activity.RegisterOptions{Name: wire.ActivityDeleteOrphan})
+	w.RegisterActivityWithOptions(func(ctx context.Context) (wire.ObjectSweepResult, error) {
+		if queue := activity.GetInfo(ctx).TaskQueue; queue != wire.QueueMain {
+			t.Errorf("it was queued for %s", queue)
+		}
+		return b.objects, nil
+	}, activity.RegisterOptions{Name: wire.ActivitySweepObjects})
+}
+
+// run runs one sweep after one with the result last, or as the first.
+func (b *backend) run(t *testing.T, last any) (wire.SweepResult, error) {
+	t.Helper()
+	env := environment()
+	if last != nil {
+		env.SetLastCompletionResult(last)
+	}
+	b.register(t, env)
 	env.ExecuteWorkflow(Provider, wire.SweepInput{Provider: "kvm"})
 	if !env.IsWorkflowCompleted() {
 		t.Fatal("the workflow did not end")
@@ -222,12 +235,7 @@ func TestResultsStaySmall(t *testing.T) {
 func TestSweepOfObjects(t *testing.T) {
 	env := environment()
 	want := wire.ObjectSweepResult{Objects: 7, Started: 1, Pruned: []string{"gone"}}
-	env.RegisterActivityWithOptions(func(ctx context.Context) (wire.ObjectSweepResult, error) {
-		if queue := activity.GetInfo(ctx).TaskQueue; queue != wire.QueueMain {
-			t.Errorf("it was queued for %s", queue)
-		}
-		return want, nil
-	}, activity.RegisterOptions{Name: wire.ActivitySweepObjects})
+	(&backend{objects: want}).register(t, env)
 	env.ExecuteWorkflow(Objects)
 	var got wire.ObjectSweepResult
 	if err := env.GetWorkflowResult(&got); err != nil {
