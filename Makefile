@@ -59,8 +59,8 @@ SEED ?= 0
 
 chaos: ## runs N=100 lifecycles of Proxies through faults drawn from SEED; the last line counts what leaked
 	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
-	@go test -c -o $(BIN)/chaos.test ./bench/chaos
-	@FAIRLEAD_BIN=$(BIN) $(BIN)/chaos.test -test.run '^TestChaos$$' -test.timeout 2h -lifecycles $(N) -seed $(SEED)
+	@go build -o $(BIN)/chaos ./bench/chaos
+	@$(BIN)/chaos -bin-dir $(BIN) -lifecycles $(N) -seed $(SEED)
 
 record: ## records new workflow histories for the replay tests
 	go test -count=1 -run TestRecord ./workflows/... -record

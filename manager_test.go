@@ -315,7 +315,7 @@ func kubeconfigOf(t *testing.T, config *rest.Config) string {
 	tls := config.TLSClientConfig
 	err := clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: tls.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"a": {ClientCertificateData: tls.CertData, ClientKeyData: tls.KeyData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"a": {ClientCertificateData: tls.CertData, ClientKeyData: tls.KeyData, Impersonate: config.Impersonate.UserName}},
 		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "a"}},
 		CurrentContext: "x",
 	}, file)

@@ -60,7 +60,7 @@ func reasonIs(reasons ...string) func(crawl.Phase, string) bool {
 func events(old, now *crawl.ProxyStatus) []event {
 	var out []event
 	if e := up(now); e != nil && (up(old) == nil || up(old).Incarnation != e.Incarnation) {
-		out = append(out, event{corev1.EventTypeNormal, eventCreated, fmt.Sprintf("%s is up and answers at %s:%d", instanceWords(*e), now.IP, now.Port)})
+		out = append(out, event{corev1.EventTypeNormal, eventCreated, fmt.Sprintf("%s is up and answers at %s:%d", instanceWords(fromRecord(*e)), now.IP, now.Port)})
 	}
 	was, is := provisioned(old), provisioned(now)
 	for _, e := range episodes {
@@ -102,22 +102,23 @@ func flip(old, now *crawl.ProxyStatus) []event {
 	return nil
 }
 
-// farewell is what there is to tell of an object that was let go.
-func farewell(last *crawl.ProxyStatus) event {
-	if len(last.Instances) == 0 {
+// farewell is what there is to tell of an object that was let go. Its last status
+// does not say: an instance that is gone is not taken out of it first.
+func farewell(abandoned []wire.Entry) event {
+	if len(abandoned) == 0 {
 		return event{corev1.EventTypeNormal, eventDeleted, "nothing is left of it"}
 	}
 	var left []string
-	for _, r := range last.Instances {
-		left = append(left, instanceWords(r))
+	for _, e := range abandoned {
+		left = append(left, instanceWords(e))
 	}
 	return event{corev1.EventTypeWarning, eventAbandoned, "left behind, as annotation " + crawl.AnnotationSkipCleanup + " asks: " + strings.Join(left, ", ")}
 }
 
-func instanceWords(r crawl.InstanceRecord) string {
-	words := fmt.Sprintf("%s (incarnation %d) on %s", r.Name, r.Incarnation, r.Provider)
-	if r.Place != "" {
-		words += " at " + r.Place
+func instanceWords(e wire.Entry) string {
+	words := fmt.Sprintf("%s (incarnation %d) on %s", e.Name, e.Incarnation, e.Provider)
+	if e.Place != "" {
+		words += " at " + e.Place
 	}
 	return words
 }

@@ -117,15 +117,15 @@ func TestEvents(t *testing.T) {
 
 func TestFarewell(t *testing.T) {
 	gone := event{corev1.EventTypeNormal, "Deleted", "nothing is left of it"}
-	if diff := cmp.Diff(gone, farewell(&crawl.ProxyStatus{}), cmp.AllowUnexported(event{})); diff != "" {
+	if diff := cmp.Diff(gone, farewell(nil), cmp.AllowUnexported(event{})); diff != "" {
 		t.Errorf("with an empty ledger (-want +got):\n%s", diff)
 	}
 	left := event{corev1.EventTypeWarning, "Abandoned",
 		"left behind, as annotation crawl.example.com/skip-cleanup asks: proxy-x (incarnation 1) on gcp at zone-a, proxy-x (incarnation 4) on squid"}
-	ledger := crawl.ProxyStatus{Instances: []crawl.InstanceRecord{
+	ledger := []wire.Entry{
 		{Provider: "gcp", Place: "zone-a", Name: "proxy-x", Incarnation: 1}, {Provider: "squid", Name: "proxy-x", Incarnation: 4},
-	}}
-	if diff := cmp.Diff(left, farewell(&ledger), cmp.AllowUnexported(event{})); diff != "" {
+	}
+	if diff := cmp.Diff(left, farewell(ledger), cmp.AllowUnexported(event{})); diff != "" {
 		t.Errorf("with instances (-want +got):\n%s", diff)
 	}
 }

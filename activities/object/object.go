@@ -62,7 +62,8 @@ func (a *Activities) get(ctx context.Context, ref wire.ProxyRef) (p *crawl.Proxy
 }
 
 // Release takes the finalizer off the object.
-func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
+func (a *Activities) Release(ctx context.Context, in wire.ReleaseInput) error {
+	ref := in.ProxyRef
 	p, found, err := a.get(ctx, ref)
 	if err != nil || !found {
 		return err
@@ -83,6 +84,6 @@ func (a *Activities) Release(ctx context.Context, ref wire.ProxyRef) error {
 	if err != nil {
 		return fmt.Errorf("take the finalizer off Proxy %s: %w", ref, err)
 	}
-	a.Events.tell(p, farewell(&before.Status))
+	a.Events.tell(p, farewell(in.Left))
 	return nil
 }

@@ -254,7 +254,7 @@ func TestRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("an object that is not being deleted keeps its finalizer", func(t *testing.T) {
-		if err := a.Release(t.Context(), ref); !errors.Is(err, outcome.ErrSuperseded) {
+		if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref}); !errors.Is(err, outcome.ErrSuperseded) {
 			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
 	})
@@ -263,7 +263,7 @@ func TestRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := a.Release(t.Context(), ref); err != nil {
+			if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestAnObjectOfAnotherOperator(t *testing.T) {
 			t.Errorf("ledger, deleted %v (-want +got):\n%s", deleted, diff)
 		}
 	}
-	if err := a.Release(t.Context(), ref); err != nil {
+	if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Client.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {

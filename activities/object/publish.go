@@ -104,10 +104,7 @@ func fromStatus(s *crawl.ProxyStatus) wire.ProxyStatus {
 		w.Recreations = append(w.Recreations, t.UTC())
 	}
 	for _, r := range s.Instances {
-		w.Ledger = append(w.Ledger, wire.Entry{
-			Provider: r.Provider, Place: r.Place, Name: r.Name, Incarnation: r.Incarnation,
-			Hash: r.Hash, InsertNumber: r.InsertNumber, AttemptUntil: fromTime(r.AttemptUntil),
-		})
+		w.Ledger = append(w.Ledger, fromRecord(r))
 	}
 	for _, c := range s.Conditions {
 		w.Conditions = append(w.Conditions, wire.Condition{
@@ -115,6 +112,13 @@ func fromStatus(s *crawl.ProxyStatus) wire.ProxyStatus {
 		})
 	}
 	return w
+}
+
+func fromRecord(r crawl.InstanceRecord) wire.Entry {
+	return wire.Entry{
+		Provider: r.Provider, Place: r.Place, Name: r.Name, Incarnation: r.Incarnation,
+		Hash: r.Hash, InsertNumber: r.InsertNumber, AttemptUntil: fromTime(r.AttemptUntil),
+	}
 }
 
 func toTime(t time.Time) *metav1.Time {

@@ -77,7 +77,7 @@ func TestAskForReplacement(t *testing.T) {
 		if err := ask(ref, "late"); !errors.Is(err, outcome.ErrSuperseded) {
 			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
 		}
-		if err := a.Release(t.Context(), ref); err != nil {
+		if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref}); err != nil {
 			t.Fatal(err)
 		}
 		if err := ask(ref, "too late"); !errors.Is(err, outcome.ErrSuperseded) {

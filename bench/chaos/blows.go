@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func (r *run) strike(ctx context.Context) error {
 		_ = r.progress.awaitAllBegun(begun) // it fails only when ctx ends
 	}()
 	for n := 0; ; n++ {
-		b, until := nthBlow(r.Seed, n), begun
+		b, until := nthBlow(r.seed, n), begun
 		if n < len(firstBlows) {
 			until = ctx
 		}

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -39,30 +39,28 @@ func otherProvider(name string) string {
 	return providerNames[0]
 }
 
-// Options of a run.
-type Options struct {
-	Lifecycles int
-	Seed       uint64
-	// Dir is an empty directory for all that is kept.
-	Dir string
-	// BinDir has the programs.
-	BinDir string
-	Out    io.Writer
+type options struct {
+	lifecycles int
+	seed       uint64
+	// dir is an empty directory for all that is kept.
+	dir string
+	// binDir has the programs of the servers.
+	binDir string
+	out    io.Writer
 }
 
-// Result counts the broken promises.
-type Result struct {
-	Lifecycles, Leaked, Duplicates, Stuck int
+// result counts the broken promises.
+type result struct {
+	lifecycles, leaked, duplicates, stuck int
 }
 
-func (r Result) String() string {
-	return fmt.Sprintf("%d lifecycles: %d leaked, %d duplicates, %d stuck", r.Lifecycles, r.Leaked, r.Duplicates, r.Stuck)
+func (r result) String() string {
+	return fmt.Sprintf("%d lifecycles: %d leaked, %d duplicates, %d stuck", r.lifecycles, r.leaked, r.duplicates, r.stuck)
 }
 
 // run is what the parts of a run share.
 type run struct {
-	Options
-	dir       string
+	options
 	canary    string
 	secrets   [][]byte // the canary in its disguises
 	role      roleSettings
@@ -82,16 +80,16 @@ type run struct {
 
 	stop       context.CancelCauseFunc
 	mu         sync.Mutex
-	result     Result
+	result     result
 	violations []*violation
 }
 
-// Run runs so many lifecycles, and ends at the first broken promise.
-func Run(ctx context.Context, o Options) (Result, error) {
+// runAll runs so many lifecycles, and ends at the first broken promise.
+func runAll(ctx context.Context, o options) (result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r := &run{
-		Options: o, dir: o.Dir, canary: fmt.Sprintf("CANARY%016x", o.Seed), stop: stop,
+		options: o, canary: fmt.Sprintf("CANARY%016x", o.seed), stop: stop,
 		slots: make(chan struct{}, concurrent), exports: make(chan struct{}, exporters), quiet: gate{make(chan struct{})},
 	}
 	r.secrets = disguises(r.canary)
@@ -101,8 +99,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 
 func (r *run) run(ctx context.Context) (err error) {
 	scripts, lives := r.scripts()
-	r.progress = newProgress(r.Out, r.Lifecycles, lives)
-	if r.stack, err = startStack(ctx, r.BinDir, r.dir); err != nil {
+	r.progress = newProgress(r.out, r.lifecycles, lives)
+	if r.stack, err = startStack(ctx, r.binDir, r.dir); err != nil {
 		return fmt.Errorf("start the servers: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.stack.stop()) }()
@@ -120,8 +118,8 @@ func (r *run) run(ctx context.Context) (err error) {
 }
 
 func (r *run) scripts() (scripts []script, lives int) {
-	for i := range r.Lifecycles {
-		s := newScript(r.Seed, i+1)
+	for i := range r.lifecycles {
+		s := newScript(r.seed, i+1)
 		scripts = append(scripts, s)
 		lives += len(s.lives)
 	}
@@ -134,11 +132,11 @@ func (r *run) fail(v *violation) {
 	defer r.mu.Unlock()
 	switch v.verdict {
 	case leaked:
-		r.result.Leaked++
+		r.result.leaked++
 	case duplicate:
-		r.result.Duplicates++
+		r.result.duplicates++
 	case stuck:
-		r.result.Stuck++
+		r.result.stuck++
 	}
 	r.violations = append(r.violations, v)
 	r.stop(v)
@@ -167,10 +165,10 @@ func (r *run) connect(ctx context.Context) error {
 		providers += fmt.Sprintf("  - {name: %s, type: process, process: {stateDir: %q}}\n", name, stateDirs[name])
 	}
 	r.role = roleSettings{
-		Seed: r.Seed, Kubeconfig: filepath.Join(r.dir, "kubeconfig"), Temporal: r.stack.address, Namespace: temporalNamespace,
+		Seed: r.seed, Kubeconfig: filepath.Join(r.dir, "kubeconfig"), Temporal: r.stack.address, Namespace: temporalNamespace,
 		Providers: filepath.Join(r.dir, "providers.yaml"), CallLog: filepath.Join(r.dir, "calls.log"), Owner: os.Getpid(),
 	}
-	r.observer = newObserver(r.Seed, kubeNamespace, stateDirs, r.role.Owner, r.live, r.fail)
+	r.observer = newObserver(r.seed, kubeNamespace, stateDirs, r.role.Owner, r.live, r.fail)
 	if err := os.WriteFile(r.role.Providers, []byte(providers), 0o600); err != nil {
 		return fmt.Errorf("write the providers file: %w", err)
 	}

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func (r *run) playAll(ctx context.Context, scripts []script) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if err == nil {
-				r.result.Lifecycles++
+				r.result.lifecycles++
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"bytes"
@@ -25,13 +25,13 @@ const lastEvents = 40
 // report prints what is known about each broken promise.
 func (r *run) report(ctx context.Context, scripts []script) {
 	r.progress.printf("%s", r.progress.line(r))
-	_, _ = fmt.Fprintln(r.Out, r.progress.summary(r.observer))
+	_, _ = fmt.Fprintln(r.out, r.progress.summary(r.observer))
 	r.mu.Lock()
 	violations := r.violations
 	r.mu.Unlock()
 	const most = 3 // one broken promise often breaks others
 	for _, v := range violations[:min(len(violations), most)] {
-		_, _ = fmt.Fprintf(r.Out, "\nBROKEN PROMISE, seed %d: %s\n", r.Seed, v)
+		_, _ = fmt.Fprintf(r.out, "\nBROKEN PROMISE, seed %d: %s\n", r.seed, v)
 		if s, ok := r.observer.find(v.uid); ok {
 			r.reportSubject(ctx, s, scripts)
 		}
@@ -50,17 +50,17 @@ func (o *observer) find(uid string) (subject, bool) {
 func (r *run) reportSubject(ctx context.Context, s subject, scripts []script) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	_, _ = fmt.Fprintf(r.Out, "Proxy %s, UID %s, life %s\n", s.ref, s.ref.UID, s.who)
+	_, _ = fmt.Fprintf(r.out, "Proxy %s, UID %s, life %s\n", s.ref, s.ref.UID, s.who)
 	lifecycle, _, _ := strings.Cut(s.who, ".")
 	if n, err := strconv.Atoi(lifecycle); err == nil && n > 0 && n <= len(scripts) {
-		_, _ = fmt.Fprintf(r.Out, "--- script\n%s", scripts[n-1])
+		_, _ = fmt.Fprintf(r.out, "--- script\n%s", scripts[n-1])
 	}
 	if status, err := yaml.Marshal(s.now.Status); err == nil {
-		_, _ = fmt.Fprintf(r.Out, "--- status, as last seen\n%s", status)
+		_, _ = fmt.Fprintf(r.out, "--- status, as last seen\n%s", status)
 	}
-	_, _ = fmt.Fprintf(r.Out, "--- what was seen, in seconds of the run\n%s\n--- last events of its workflow\n", strings.Join(s.log, "\n"))
+	_, _ = fmt.Fprintf(r.out, "--- what was seen, in seconds of the run\n%s\n--- last events of its workflow\n", strings.Join(s.log, "\n"))
 	for _, line := range r.lastEvents(ctx, s.ref) {
-		_, _ = fmt.Fprintln(r.Out, line)
+		_, _ = fmt.Fprintln(r.out, line)
 	}
 }
 

@@ -1,4 +1,4 @@
-package chaos
+package main
 
 import (
 	"context"
@@ -55,8 +55,8 @@ type roleSettings struct {
 	Owner int
 }
 
-// Role plays the role that the arguments name; it plays none when played is false.
-func Role(args []string) (code int, played bool) {
+// playRole plays the role that the arguments name; it plays none when played is false.
+func playRole(args []string) (code int, played bool) {
 	if len(args) < 3 {
 		return 0, false
 	}

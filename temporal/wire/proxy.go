@@ -117,6 +117,14 @@ type PublishInput struct {
 	Status ProxyStatus `json:"status"`
 }
 
+// ReleaseInput is the input of ActivityRelease. It was a ProxyRef alone: its fields stay
+// at the top.
+type ReleaseInput struct {
+	ProxyRef
+	// Left are the instances that are abandoned.
+	Left []Entry `json:"left,omitempty"`
+}
+
 // Health is the payload of SignalHealth.
 type Health struct {
 	Incarnation int64 `json:"incarnation,omitempty"`

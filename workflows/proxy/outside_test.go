@@ -14,6 +14,7 @@ type outside struct {
 	mu       sync.Mutex
 	claim    wire.Claim
 	released bool
+	left     []wire.Entry // when it was released
 	instance *wire.Instance
 	calls    []string
 	// fail, if set, is asked before each call of an activity.
@@ -58,9 +59,9 @@ func (o *outside) register(env registry) {
 		o.claim.Stored = in.Status
 		return nil
 	})
-	add(wire.ActivityRelease, func(_ context.Context, _ wire.ProxyRef) error {
+	add(wire.ActivityRelease, func(_ context.Context, in wire.ReleaseInput) error {
 		o.mu.Lock()
-		o.released = true
+		o.released, o.left = true, in.Left
 		o.mu.Unlock()
 		return o.do(wire.ActivityRelease)
 	})

@@ -204,6 +204,7 @@ var tales = map[string]func(p *player){
 			o.claim.Deleting, o.claim.SkipCleanup, o.claim.Inputs = true, true, "in2"
 		})
 		p.ended()
+		p.until("the instance is named as left behind", func(o *outside) bool { return len(o.left) == 1 })
 	},
 	"stripped": func(p *player) {
 		p.start(nil)

@@ -185,7 +185,11 @@ func (r *run) refused(ctx workflow.Context, status wire.ProxyStatus, err error) 
 }
 
 func (r *run) release(ctx workflow.Context) error {
-	err := workflow.ExecuteActivity(withObjectOptions(ctx, "let "+r.proxy.String()+" go"), wire.ActivityRelease, r.proxy).Get(ctx, nil)
+	in := wire.ReleaseInput{ProxyRef: r.proxy}
+	for _, left := range r.state.Ledger {
+		in.Left = append(in.Left, left.Entry)
+	}
+	err := workflow.ExecuteActivity(withObjectOptions(ctx, "let "+r.proxy.String()+" go"), wire.ActivityRelease, in).Get(ctx, nil)
 	return r.again(ctx, err)
 }
 

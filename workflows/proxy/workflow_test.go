@@ -94,8 +94,8 @@ func TestWorkflowStories(t *testing.T) {
 	if state = o.episode(t, state, wake); state != nil {
 		t.Errorf("workflow goes on with %+v", state)
 	}
-	if o.instance != nil || !o.released {
-		t.Errorf("instance %v, released %v", o.instance, o.released)
+	if o.instance != nil || !o.released || len(o.left) > 0 {
+		t.Errorf("instance %v, released %v, left behind %v", o.instance, o.released, o.left)
 	}
 }
 

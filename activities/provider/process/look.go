@@ -45,8 +45,8 @@ func (p *Provider) Get(_ context.Context, id provider.ID) (provider.Instance, er
 // List looks at all instances of this cluster.
 func (p *Provider) List(context.Context) (provider.Listing, error) {
 	stateID, err := readMarker(p.stateDir)
-	if errors.Is(err, os.ErrNotExist) { // nothing is known of what it held
-		return provider.Listing{Incomplete: map[string]string{targetName: err.Error()}}, nil
+	if errors.Is(err, os.ErrNotExist) { // nobody made an instance here: what a former one holds is at another place
+		return provider.Listing{}, nil
 	}
 	if err != nil {
 		return provider.Listing{}, err

@@ -68,14 +68,21 @@ func TestAStateDirectoryThatIsAwayIsNotEmpty(t *testing.T) {
 	}
 }
 
-func TestAListOfADirectoryThatIsAwayIsIncomplete(t *testing.T) {
+// TestAListIsOfOnePlace: a directory that is new has nothing, which says nothing about
+// the one that was at its path before.
+func TestAListIsOfOnePlace(t *testing.T) {
 	b := newBackend(t)
-	create(t, b.open(), b.request("a"))
+	old := b.request("a")
+	create(t, b.open(), old)
 	must(t, os.Rename(b.options.StateDir, b.options.StateDir+".away"))
 	l, err := b.open().List(t.Context())
-	if err != nil || len(l.Incomplete) != 1 {
+	if err != nil || len(l.Instances)+len(l.Incomplete) > 0 {
 		t.Errorf("the list is %+v, %v", l, err)
 	}
+	if now := b.request("a"); now.Place == old.Place {
+		t.Errorf("it is the same place, %s", now.Place)
+	}
+	must(t, os.RemoveAll(b.options.StateDir))
 	must(t, os.Rename(b.options.StateDir+".away", b.options.StateDir))
 }
 
