@@ -40,8 +40,8 @@ generate: ## writes deepcopy functions, CRDs and RBAC from the Go types
 test: ## lint and all tests, those on a real node too; says where the time goes
 	@deploy/tools/test.sh
 
-test-unit: ## the fast tests
-	go test -short ./...
+test-unit: ## the tests of this module alone: no lint, races, lifecycles through faults, or node
+	go test ./...
 
 # Which benchmarks, how often for benchstat, and smaller sizes such as '-parked 1000'.
 BENCH ?= .

@@ -23,7 +23,7 @@ type connections struct {
 }
 
 func (c *connections) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster (default: $KUBECONFIG, else the cluster this runs in)")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster (default: $KUBECONFIG, else ~/.kube/config, else the cluster this runs in)")
 	f.StringVar(&c.temporalAddress, "temporal-address", "127.0.0.1:7233", "`host:port` of the Temporal frontend")
 	f.StringVar(&c.temporalNamespace, "temporal-namespace", "default", "Temporal `namespace`")
 }

@@ -59,9 +59,9 @@ func withCallOptions(ctx workflow.Context, s Step) workflow.Context {
 		o.ScheduleToCloseTimeout = quietWindow
 		o.RetryPolicy = quietRetry()
 	}
-	if s.Kind == Disown { // where that can be done at once
-		o.ScheduleToStartTimeout = 10 * time.Second
-		o.ScheduleToCloseTimeout = 30 * time.Second
+	if s.Kind == Disown { // where that can be done: a worker that is being replaced comes back
+		o.ScheduleToStartTimeout = 45 * time.Second
+		o.ScheduleToCloseTimeout = 75 * time.Second
 	} else if s.Quiet {
 		o.ScheduleToStartTimeout = 0
 		o.ScheduleToCloseTimeout = quietWindow

@@ -69,6 +69,9 @@ func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
 		return Step{Kind: Park}
 	}
 	v := view{wire.PhaseWaiting, wire.ReasonWrongCluster, "this object was managed in cluster " + s.ClusterID + ", this is " + want.ClusterID, Step{Kind: Park}}
+	if s.Version >= 3 {
+		v.msg += "; if that one is no more, fairlead worker --cluster-id=" + s.ClusterID + " takes its proxies over"
+	}
 	if status := describe(s, want, v, now); !equal(status, s.Stored) {
 		status.Sequence = s.Stored.Sequence + 1
 		return Step{Kind: Publish, Status: status}
@@ -106,9 +109,9 @@ func decideAbandon(s State) view {
 // decidePaused does nothing, and says how the proxy is doing all the same.
 func decidePaused(s State, want wire.Claim) view {
 	v := view{wire.PhasePending, wire.ReasonPaused, "paused by annotation " + wire.AnnotationPaused, Step{Kind: Park}}
-	cur := s.current(want)
+	cur := s.shown(want)
 	switch {
-	case want.External:
+	case s.endpoint(want, v, cur) != nil:
 		v.phase = healthPhase(s.healthOf(0))
 	case s.serving(cur):
 		v.phase = healthPhase(s.healthOf(cur.Incarnation))
@@ -123,167 +126,6 @@ func decideExternal(s State, want wire.Claim, now time.Time) view {
 		return retire(s, want, r, now, r.Name+" goes: the proxy is External now")
 	}
 	return view{healthPhase(s.healthOf(0)), wire.ReasonExternal, "", Step{Kind: Park}}
-}
-
-func decideManaged(s State, want wire.Claim, now time.Time) view {
-	cur := s.current(want)
-	switch {
-	case want.Problem != nil:
-		return decideProblem(s, cur, want.Problem)
-	case s.Trouble != nil && s.Trouble.Type == wire.FailurePermanent:
-		return view{wire.PhaseFailed, wire.ReasonPermanent, s.Trouble.Message, Step{Kind: Park}}
-	}
-	if r := s.stray(cur); r != nil {
-		return troubled(s, retire(s, want, r, now, r.Name+" at "+where(r.Entry)+" goes: the proxy lives elsewhere now"))
-	}
-	if cur == nil {
-		if until := s.budgetUntil(now); until.After(now) {
-			return decideBudget(until)
-		}
-		return view{wire.PhaseProvisioning, wire.ReasonProvisioning, "", Step{Kind: Enter, Entry: newEntry(s, want, now)}}
-	}
-	return troubled(s, decideCurrent(s, want, cur, now))
-}
-
-// decideProblem keeps a running instance in service while the desired state
-// cannot be acted on.
-func decideProblem(s State, cur *Record, p *wire.Problem) view {
-	v := view{wire.PhaseFailed, p.Reason, p.Message, Step{Kind: Park}}
-	switch {
-	case p.Reason == wire.ReasonUnavailable:
-		v.phase = wire.PhaseWaiting
-	case cur != nil && cur.Seen.State == "" && !cur.Fresh:
-		v.step = step(s, Get, cur)
-	case s.serving(cur):
-		v.phase = healthPhase(s.healthOf(cur.Incarnation))
-	}
-	return v
-}
-
-// decideCurrent is the life of the one instance that the proxy should have.
-func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
-	switch {
-	case cur.Deleting:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, s.still(cur, toldWhy(s), now), removal(s, cur)}
-	case hashVersion(cur.Hash) != hashVersion(want.Hash):
-		// A hash of another version, or none, proves no difference. The Create that
-		// follows finds the instance and makes it ours.
-		adopted := renewed(cur.Entry, s.Trouble != nil, now)
-		adopted.Hash = want.Hash
-		return view{step: Step{Kind: Enter, Entry: adopted}}
-	case cur.Hash != want.Hash:
-		return retire(s, want, cur, now, "the spec or a Secret changed")
-	case want.Replace != "" && want.Replace != s.ReplaceSeen:
-		return retire(s, want, cur, now, replaceWords(want.Replace))
-	case cur.Fresh:
-		return decideCreate(s, cur, now)
-	case cur.Seen.State == "":
-		return look(s, cur)
-	}
-	return decideSeen(s, cur, now)
-}
-
-// toldWhy is why the instance is being replaced, as it was told when that began.
-func toldWhy(s State) string {
-	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
-	if c == nil || c.Reason != wire.ReasonReplacing {
-		if s.Version < 2 {
-			return ""
-		}
-		return "the former instance is being deleted"
-	}
-	why, _, _ := strings.Cut(c.Message, afterWhy)
-	return why
-}
-
-// afterWhy is between the reason of a replacement and what holds it up.
-const afterWhy = "; "
-
-// still adds to msg what a deletion waits for, where that takes long.
-func (s *State) still(r *Record, msg string, now time.Time) string {
-	switch {
-	case s.Version >= 2 && r.Deleting && r.AttemptUntil.After(now):
-		return msg + afterWhy + "an attempt to create it may still run until " + r.AttemptUntil.UTC().Format(time.TimeOnly) + " UTC"
-	case r.Waits > 0 && r.Sent:
-		return msg + afterWhy + "the instance is still there: " + r.Seen.Message
-	}
-	return msg
-}
-
-func decideCreate(s State, cur *Record, now time.Time) view {
-	v := view{wire.PhaseProvisioning, wire.ReasonProvisioning, "creating " + cur.Name + " at " + where(cur.Entry), step(s, Create, cur)}
-	if s.serving(cur) { // adopted, or started again
-		v.phase = healthPhase(s.healthOf(cur.Incarnation))
-	}
-	if cur.AttemptUntil.Sub(now) < window(v.step.Quiet) {
-		return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, v.step.Quiet, now)}}
-	}
-	return v
-}
-
-func decideSeen(s State, cur *Record, now time.Time) view {
-	switch cur.Seen.State {
-	case wire.StateRunning:
-		if s.Look {
-			return look(s, cur)
-		}
-		return view{healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated, "", Step{Kind: Park}}
-	case wire.StateStopped:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the instance stopped: " + cur.Seen.Message, removal(s, cur)}
-	case wire.StateHalted:
-		return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, false, now)}}
-	case wire.StateGone:
-		if cur.AttemptUntil.After(now) { // a lost attempt may still land: the same name, so the same instance
-			return view{step: Step{Kind: Enter, Entry: renewed(cur.Entry, false, now)}}
-		}
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the instance vanished", step(s, Vanish, cur)}
-	default:
-		return view{wire.PhaseProvisioning, wire.ReasonProvisioning, cur.Seen.Message, step(s, Settle, cur)}
-	}
-}
-
-// removal deletes an instance and waits until it is gone. One delete is in flight
-// at a time.
-func removal(s State, r *Record) Step {
-	if r.Fresh { // nothing was sent since there was room made for it
-		unsent := *r
-		unsent.AttemptUntil = r.LostUntil
-		r = &unsent
-	}
-	if r.Deleting {
-		return step(s, Vanish, r)
-	}
-	return step(s, Delete, r)
-}
-
-// look asks the provider, and tells meanwhile what was told before.
-func look(s State, cur *Record) view {
-	v := view{wire.PhaseProvisioning, wire.ReasonProvisioning, "looking at " + cur.Name, step(s, Get, cur)}
-	if s.serving(cur) {
-		v.phase, v.reason = healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated
-	}
-	return v
-}
-
-func step(s State, k StepKind, r *Record) Step {
-	return Step{Kind: k, Entry: r.Entry, Quiet: s.Trouble != nil}
-}
-
-// troubled tells why the provider refused, on top of what is being tried.
-func troubled(s State, v view) view {
-	switch v.step.Kind {
-	case Enter, Park, Drain, Rest: // nothing that could be refused
-		return v
-	}
-	if s.Trouble == nil {
-		return v
-	}
-	v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
-	switch v.reason {
-	case wire.ReasonQuota, wire.ReasonUnavailable:
-		v.phase = wire.PhaseWaiting
-	}
-	return v
 }
 
 // newEntry is the next instance. Its incarnation is the sequence it is published

@@ -36,13 +36,15 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	for name, tell := range tales {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlayer(t, c, name)
-			tell(p)
-			p.keep()
-		})
+	for _, some := range []map[string]func(*player){tales, troubles} {
+		for name, tell := range some {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				p := newPlayer(t, c, name)
+				tell(p)
+				p.keep()
+			})
+		}
 	}
 }
 
@@ -151,8 +153,24 @@ func (p *player) told(phase, reason string) {
 func (p *player) healthy() {
 	p.t.Helper()
 	p.told(wire.PhaseProvisioning, wire.ReasonCreated)
-	p.signal(wire.SignalHealth, wire.Health{Incarnation: p.incarnation(), Healthy: true, Verdict: "healthy", LatencyMillis: 7, ProbedAt: now})
+	p.verdict(true)
 	p.told(wire.PhaseReady, wire.ReasonCreated)
+}
+
+// verdict is what a probe says.
+func (p *player) verdict(healthy bool) {
+	p.t.Helper()
+	h := wire.Health{Incarnation: p.incarnation(), Healthy: healthy, Verdict: map[bool]string{true: "healthy", false: "dead"}[healthy], LatencyMillis: 7, ProbedAt: now}
+	p.signal(wire.SignalHealth, h)
+}
+
+// seen makes a sweep see the instance in another state.
+func (p *player) seen(state string) {
+	p.t.Helper()
+	p.mu.Lock()
+	p.instance.State = state
+	p.mu.Unlock()
+	p.signal(wire.SignalObserved, nil)
 }
 
 func (p *player) incarnation() int64 {

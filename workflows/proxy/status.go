@@ -23,12 +23,12 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 	}
 	var health *wire.Health
 	serving := false
-	cur := s.current(want)
+	cur := s.shown(want)
 	if v.phase == wire.PhaseDraining {
 		cur = s.find(v.step.Entry) // whose leases go on, wherever the next one will live
 	}
-	if want.External && want.Endpoint != nil && v.phase != wire.PhaseDraining {
-		status.Host, status.Port = want.Endpoint.Host, want.Endpoint.Port
+	if e := s.endpoint(want, v, cur); e != nil {
+		status.Host, status.Port = e.Host, e.Port
 		serving, health = true, s.healthOf(0)
 	} else if cur != nil {
 		health = s.healthOf(cur.Incarnation)
@@ -44,22 +44,40 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 	return status
 }
 
-// serving says whether clients can be sent to cur: the provider says so, or said
-// so before this chain of runs began.
+// endpoint is that of somebody else's proxy, nil for one of our own.
+func (s *State) endpoint(want wire.Claim, v view, cur *Record) *wire.Endpoint {
+	switch {
+	case v.phase == wire.PhaseDraining, s.frozen(want) && cur != nil:
+		return nil
+	case s.frozen(want) && s.Stored.Host != "":
+		return &wire.Endpoint{Host: s.Stored.Host, Port: s.Stored.Port}
+	case want.External:
+		return want.Endpoint
+	}
+	return nil
+}
+
+// serving says whether clients can be sent to cur: the provider says so, or said so
+// before and has no word against it.
 func (s *State) serving(cur *Record) bool {
 	if cur == nil || cur.Deleting {
 		return false
 	}
-	if cur.Seen.State == "" {
+	switch cur.Seen.State {
+	case wire.StateRunning:
+		return true
+	case wire.StateProvisioning, wire.StateUnknown: // a node that is silent for a while
+		return s.Version >= 3 && s.Stored.Host != ""
+	case "":
 		return !cur.Fresh && s.Stored.Host != ""
 	}
-	return cur.Seen.State == wire.StateRunning
+	return false
 }
 
 // locate writes where the serving instance answers.
 func (s *State) locate(status *wire.ProxyStatus, want wire.Claim, cur *Record) {
 	status.ProviderID, status.Host, status.Port = cur.Seen.ProviderID, cur.Seen.Host, cur.Seen.Port
-	if cur.Seen.State == "" {
+	if cur.Seen.State != wire.StateRunning {
 		status.ProviderID, status.Host, status.Port = s.Stored.ProviderID, s.Stored.Host, s.Stored.Port
 	}
 	status.SpecHash = cur.Hash
@@ -91,8 +109,7 @@ func healthy(h *wire.Health) wire.Condition {
 }
 
 // ready sums the others up, Provisioned first: the first that is not True is the
-// reason. An instance
-// that drains serves its leaseholders and nobody new.
+// reason. An instance that drains serves its leaseholders and nobody new.
 func (s *State) ready(others ...wire.Condition) wire.Condition {
 	for _, c := range others {
 		if c.Status != wire.True || c.Reason == wire.ReasonDraining {

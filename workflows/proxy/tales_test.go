@@ -67,20 +67,14 @@ var tales = map[string]func(p *player){
 	"stopped-and-recreated": func(p *player) {
 		p.start(nil)
 		p.healthy()
-		p.mu.Lock()
-		p.instance.State = wire.StateStopped
-		p.mu.Unlock()
-		p.signal(wire.SignalObserved, nil)
+		p.seen(wire.StateStopped)
 		p.until("a recreation", func(o *outside) bool { return len(o.claim.Stored.Recreations) == 1 })
 		p.told(wire.PhaseProvisioning, wire.ReasonCreated)
 	},
 	"halted-and-started": func(p *player) {
 		p.start(nil)
 		p.healthy()
-		p.mu.Lock()
-		p.instance.State = wire.StateHalted
-		p.mu.Unlock()
-		p.signal(wire.SignalObserved, nil)
+		p.seen(wire.StateHalted)
 		p.until("the start", func(o *outside) bool {
 			if o.calls[len(o.calls)-1] == wire.ActivityCreate {
 				o.instance.State = wire.StateRunning

@@ -76,7 +76,7 @@ func TestRecord(t *testing.T) {
 				if tale.kills != nil && len(result.Kills) != tale.kills[n] {
 					t.Errorf("run %d tried to delete %+v, want %d", n+1, result.Kills, tale.kills[n])
 				}
-				keep(t, c, fmt.Sprintf("v1-%s-%d", name, n+1), run)
+				keep(t, c, fmt.Sprintf("v%d-%s-%d", Version, name, n+1), run)
 			}
 		})
 	}

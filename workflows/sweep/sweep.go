@@ -13,6 +13,10 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
+// Version of the workflows, for the names of their recordings: a run lasts for seconds,
+// but one may be under way while they change.
+const Version = 1
+
 const (
 	// noWorker is how long a task may wait: the next run comes soon.
 	noWorker = 50 * time.Second
