@@ -39,12 +39,18 @@ type Recorder struct {
 func NewRecorder(c client.Client, log *slog.Logger) *Recorder {
 	ctx := logr.NewContext(context.Background(), logr.FromSlogHandler(log.Handler()))
 	r := &Recorder{
-		broadcaster: record.NewBroadcaster(record.WithContext(ctx)),
+		broadcaster: record.NewBroadcaster(record.WithContext(ctx), record.WithCorrelatorOptions(record.CorrelatorOptions{SpamKeyFunc: floodOf})),
 		sink:        &eventSink{client: c, flushed: make(chan struct{})},
 	}
 	r.broadcaster.StartRecordingToSink(r.sink)
 	r.EventRecorder = r.broadcaster.NewRecorder(c.Scheme(), corev1.EventSource{Component: reportedBy})
 	return r
+}
+
+// floodOf says which Events one object may have only so many of: those of one reason. A
+// proxy that flaps must still be seen to fail, and to be deleted.
+func floodOf(e *corev1.Event) string {
+	return string(e.InvolvedObject.UID) + "/" + e.Reason
 }
 
 func (r *Recorder) tell(p *crawl.Proxy, events ...event) {
