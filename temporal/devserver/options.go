@@ -53,6 +53,8 @@ func defaults() options {
 func tuned() map[string]any {
 	values := map[string]any{
 		"frontend.enableServerVersionCheck": false, // it calls home
+		// The default of 10 lists a second is for a cluster that many share.
+		"frontend.namespaceRPS.visibility": 1000,
 	}
 	// The default rate is 20 a shard, and there is one shard: every task would wait
 	// in steps of 50 ms.
