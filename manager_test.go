@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/deploy/local/ports"
 	"example.com/fairlead/temporal/conn"
@@ -297,7 +298,7 @@ func (r *relay) cut() {
 
 func clientOf(t *testing.T, config *rest.Config) client.WithWatch {
 	t.Helper()
-	scheme, err := newScheme()
+	scheme, err := kube.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}

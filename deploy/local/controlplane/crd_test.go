@@ -6,18 +6,19 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
 )
 
 func newClient(t *testing.T) client.Client {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	scheme, err := kube.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
