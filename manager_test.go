@@ -24,6 +24,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
@@ -116,7 +117,7 @@ func TestOnlyTheNamespacesThatWereNamedAreLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		names = append(names, ns.Name)
-		id := wire.ProxyID(wire.ProxyRef{Namespace: ns.Name, Name: "p", UID: string(p.UID)})
+		id := wire.ProxyID(ref.Of(p))
 		started[which] = func() bool {
 			_, err := temporal.DescribeWorkflow(t.Context(), id, "")
 			return err == nil

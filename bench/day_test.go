@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
@@ -39,7 +40,7 @@ func BenchmarkFleetDay(b *testing.B) {
 	f.runFairlead(f.registry, nil)
 	f.park()
 	f.each("wait until a workflow parks", func(i int) error {
-		f.eventually("a workflow parks", patience, func() bool { return f.parks(refOf(f.proxies[i])) })
+		f.eventually("a workflow parks", patience, func() bool { return f.parks(ref.Of(f.proxies[i])) })
 		return nil
 	})
 	before := f.marks()
@@ -54,7 +55,7 @@ func BenchmarkFleetDay(b *testing.B) {
 		}
 		own := 0
 		for i, p := range f.proxies {
-			events, err := since(w.ctx, w.temporal, wire.ProxyID(refOf(p)), before[i])
+			events, err := since(w.ctx, w.temporal, wire.ProxyID(ref.Of(p)), before[i])
 			w.must("read a history", err)
 			own += actionsOf(events)
 		}
@@ -96,7 +97,7 @@ func (f *fleet) marks() []mark {
 	f.tb.Helper()
 	all := make([]mark, len(f.proxies))
 	f.each("look at a workflow", func(i int) (err error) {
-		all[i], err = markOf(f.ctx, f.temporal, wire.ProxyID(refOf(f.proxies[i])))
+		all[i], err = markOf(f.ctx, f.temporal, wire.ProxyID(ref.Of(f.proxies[i])))
 		return err
 	})
 	return all
@@ -134,17 +135,17 @@ func (f *fleet) scheduled(id string) (actionsPerRun float64, every time.Duration
 func (f *fleet) flip() float64 {
 	f.tb.Helper()
 	p := f.proxies[0]
-	id := wire.ProxyID(refOf(p))
+	id := wire.ProxyID(ref.Of(p))
 	from, err := markOf(f.ctx, f.temporal, id)
 	f.must("look at a workflow", err)
 	signaller := &starter.Signaller{Temporal: f.temporal, Log: quiet}
 	for _, healthy := range []bool{false, true} {
 		verdict := map[bool]string{true: "healthy", false: "dead"}[healthy]
-		f.must("tell a verdict", signaller.Health(f.ctx, refOf(p), wire.Health{
+		f.must("tell a verdict", signaller.Health(f.ctx, ref.Of(p), wire.Health{
 			Incarnation: p.Status.Instances[0].Incarnation, Healthy: healthy, Verdict: verdict, LatencyMillis: 5, ProbedAt: time.Now(),
 		}))
 		f.eventually("the verdict is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionReady) == healthy })
-		f.eventually("the workflow parks", patience, func() bool { return f.parks(refOf(p)) })
+		f.eventually("the workflow parks", patience, func() bool { return f.parks(ref.Of(p)) })
 	}
 	events, err := since(f.ctx, f.temporal, id, from)
 	f.must("read a history", err)
@@ -158,10 +159,10 @@ func (f *fleet) lifecycle() float64 {
 	f.must("create a Proxy", f.client.Create(f.ctx, p))
 	f.eventually("the instance is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionProvisioned) })
 	f.must("delete a Proxy", f.client.Delete(f.ctx, p))
-	f.eventually("the workflow ends", patience, func() bool { return f.ended(refOf(p)) })
-	from, err := beginning(f.ctx, f.temporal, wire.ProxyID(refOf(p)))
+	f.eventually("the workflow ends", patience, func() bool { return f.ended(ref.Of(p)) })
+	from, err := beginning(f.ctx, f.temporal, wire.ProxyID(ref.Of(p)))
 	f.must("look at a workflow", err)
-	events, err := since(f.ctx, f.temporal, wire.ProxyID(refOf(p)), from)
+	events, err := since(f.ctx, f.temporal, wire.ProxyID(ref.Of(p)), from)
 	f.must("read a history", err)
 	return float64(actionsOf(events))
 }

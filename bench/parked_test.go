@@ -10,6 +10,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -96,7 +97,7 @@ func (f *fleet) flags() []string {
 func (f *fleet) allPark() {
 	f.tb.Helper()
 	f.each("wait until a workflow parks", func(i int) error {
-		f.eventually("a workflow parks", parkedPatience, func() bool { return f.parks(refOf(f.proxies[i])) })
+		f.eventually("a workflow parks", parkedPatience, func() bool { return f.parks(ref.Of(f.proxies[i])) })
 		return nil
 	})
 }
@@ -143,7 +144,7 @@ func (f *fleet) news(before []mark) news {
 	f.tb.Helper()
 	var n news
 	f.each("look for news of a workflow", func(i int) error {
-		id := wire.ProxyID(refOf(f.proxies[i]))
+		id := wire.ProxyID(ref.Of(f.proxies[i]))
 		now, err := markOf(f.ctx, f.temporal, id)
 		if err != nil || now == before[i] {
 			return err
@@ -180,13 +181,13 @@ func (f *fleet) wakeSome() {
 	some.proxies = f.proxies[:min(wakened, len(f.proxies))]
 	before := some.marks()
 	some.each("wake a workflow", func(i int) error {
-		return f.temporal.SignalWorkflow(f.ctx, wire.ProxyID(refOf(f.proxies[i])), "", wire.SignalChanged, nil)
+		return f.temporal.SignalWorkflow(f.ctx, wire.ProxyID(ref.Of(f.proxies[i])), "", wire.SignalChanged, nil)
 	})
 	some.each("wait until a workflow parks again", func(i int) error {
-		id := wire.ProxyID(refOf(f.proxies[i]))
+		id := wire.ProxyID(ref.Of(f.proxies[i]))
 		f.eventually("a workflow parks again", parkedPatience, func() bool {
 			now, err := markOf(f.ctx, f.temporal, id)
-			return err == nil && now.run != before[i].run && f.parks(refOf(f.proxies[i]))
+			return err == nil && now.run != before[i].run && f.parks(ref.Of(f.proxies[i]))
 		})
 		events, err := since(f.ctx, f.temporal, id, before[i])
 		for _, e := range events {

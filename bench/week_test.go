@@ -19,6 +19,7 @@ import (
 
 	"example.com/fairlead/activities/probe"
 	"example.com/fairlead/activities/sweep"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/echo"
 	"example.com/fairlead/starter"
@@ -45,7 +46,7 @@ const (
 func BenchmarkProxyWeek(b *testing.B) {
 	w := newWorld(b)
 	idle := w.newIdle()
-	id := wire.ProxyID(refOf(idle.proxy))
+	id := wire.ProxyID(ref.Of(idle.proxy))
 	before, err := markOf(w.ctx, w.temporal, id)
 	w.must("look at the workflow", err)
 	span := time.Duration(*weekSize * float64(week))
@@ -68,7 +69,7 @@ func BenchmarkProxyWeek(b *testing.B) {
 		}
 	}
 	// Were it not, nothing would have been measured.
-	w.must("signal the workflow", idle.signaller.Changed(w.ctx, refOf(idle.proxy)))
+	w.must("signal the workflow", idle.signaller.Changed(w.ctx, ref.Of(idle.proxy)))
 	w.eventually("a signal shows in the history", patience, func() bool {
 		events, err := since(w.ctx, w.temporal, id, before)
 		w.must("read the history", err)
@@ -100,19 +101,19 @@ type counted struct {
 	signals *atomic.Int64
 }
 
-func (c *counted) Changed(ctx context.Context, ref wire.ProxyRef) error {
+func (c *counted) Changed(ctx context.Context, key wire.ProxyRef) error {
 	c.signals.Add(1)
-	return c.Signaller.Changed(ctx, ref)
+	return c.Signaller.Changed(ctx, key)
 }
 
-func (c *counted) Observed(ctx context.Context, ref wire.ProxyRef) error {
+func (c *counted) Observed(ctx context.Context, key wire.ProxyRef) error {
 	c.signals.Add(1)
-	return c.Signaller.Observed(ctx, ref)
+	return c.Signaller.Observed(ctx, key)
 }
 
-func (c *counted) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
+func (c *counted) Health(ctx context.Context, key wire.ProxyRef, h wire.Health) error {
 	c.signals.Add(1)
-	return c.Signaller.Health(ctx, ref, h)
+	return c.Signaller.Health(ctx, key, h)
 }
 
 // newIdle brings a proxy up by the parts that run in an installation.
@@ -164,7 +165,7 @@ func (i *idle) becomeReady(cached client.Reader) {
 	i.eventually("the proxy is Ready", patience, func() bool { return i.get(i.proxy).Status.IsTrue(crawl.ConditionReady) })
 	cancel()
 	<-ended
-	i.eventually("the workflow parks", patience, func() bool { return i.parks(refOf(i.proxy)) })
+	i.eventually("the workflow parks", patience, func() bool { return i.parks(ref.Of(i.proxy)) })
 	i.proxy = i.get(i.proxy)
 	i.eventually("the caches are up to date", patience, func() bool {
 		var p crawl.Proxy
@@ -267,7 +268,7 @@ func spiky() latency {
 
 // report sends a verdict to the workflow, as the worker does.
 func (i *idle) report(ctx context.Context, t probe.Transition) error {
-	return i.signaller.Health(ctx, refOf(i.proxy), wire.Health{
+	return i.signaller.Health(ctx, ref.Of(i.proxy), wire.Health{
 		Incarnation: t.Incarnation, Healthy: t.Healthy, Verdict: string(t.Verdict), Message: t.Message,
 		LatencyMillis: t.Latency.Milliseconds(), ExitIP: t.ExitIP, ProbedAt: t.At,
 	})

@@ -23,7 +23,6 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/conn"
-	"example.com/fairlead/temporal/wire"
 )
 
 // quiet is the log of what is measured: only the figures are to be read.
@@ -144,10 +143,6 @@ func (w *world) providersFile(names ...string) (path string, stateDirs map[strin
 	path = filepath.Join(dir, "providers.yaml")
 	w.must("write the providers file", os.WriteFile(path, data, 0o600))
 	return path, stateDirs
-}
-
-func refOf(p *crawl.Proxy) wire.ProxyRef {
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
 }
 
 func managed(namespace, name, provider string) *crawl.Proxy {

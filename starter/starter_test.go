@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/starter"
@@ -129,7 +130,7 @@ func (w *world) observe(p *crawl.Proxy, versions map[string]string) {
 // signals counts those that the workflow of p has got; -1 when there is none.
 func (w *world) signals(p *crawl.Proxy) int {
 	w.t.Helper()
-	id := wire.ProxyID(wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)})
+	id := wire.ProxyID(ref.Of(p))
 	events := w.temporal.GetWorkflowHistory(w.t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	count := 0
 	for events.HasNext() {

@@ -28,6 +28,7 @@ import (
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward"
 	"example.com/fairlead/activities/sweep"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/starter"
@@ -188,7 +189,7 @@ func (w *world) create(p *crawl.Proxy) wire.ProxyRef {
 	if err := w.live.Create(w.t.Context(), p); err != nil {
 		w.t.Fatal(err)
 	}
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
+	return ref.Of(p)
 }
 
 func (w *world) eventually(what string, ok func() bool) {
@@ -200,9 +201,9 @@ func (w *world) eventually(what string, ok func() bool) {
 	}
 }
 
-func (w *world) running(ref wire.ProxyRef) bool {
+func (w *world) running(key wire.ProxyRef) bool {
 	w.t.Helper()
-	ok, err := w.signaller.Running(w.t.Context(), ref)
+	ok, err := w.signaller.Running(w.t.Context(), key)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -312,14 +313,14 @@ func TestObjectsWithoutWorkflowGetOne(t *testing.T) {
 	idle := w.create(&crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Name: "idle"}, Spec: crawl.ProxySpec{Mode: crawl.ModeExternal, Endpoint: endpoint}})
 	unknown := w.create(&crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Name: "unknown"}, Spec: crawl.ProxySpec{Provider: "nowhere"}})
 	w.run()
-	for _, ref := range []wire.ProxyRef{idle, unknown} {
-		if err := w.signaller.Changed(t.Context(), ref); err != nil {
+	for _, key := range []wire.ProxyRef{idle, unknown} {
+		if err := w.signaller.Changed(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually(ref.Name+" is at rest", func() bool {
+		w.eventually(key.Name+" is at rest", func() bool {
 			var p crawl.Proxy
-			err := w.live.Get(t.Context(), client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &p)
-			return err == nil && p.Status.Phase != "" && w.running(ref)
+			err := w.live.Get(t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, &p)
+			return err == nil && p.Status.Phase != "" && w.running(key)
 		})
 	}
 	started := func() int {

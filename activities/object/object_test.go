@@ -18,6 +18,7 @@ import (
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
@@ -68,7 +69,7 @@ func create(t *testing.T, a *object.Activities, p *crawl.Proxy) wire.ProxyRef {
 	if err := a.Client.Create(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
+	return ref.Of(p)
 }
 
 func managed(ns, name string) *crawl.Proxy {
