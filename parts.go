@@ -150,7 +150,7 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}); err != nil {
+	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal}); err != nil {
 		return err
 	}
 	return p.addSchedules()
@@ -173,7 +173,7 @@ func (p *parts) addWorker(context.Context) error {
 	if err := p.leases.Check(); err != nil {
 		return err
 	}
-	signaller := &starter.Signaller{Temporal: p.temporal, Log: p.log}
+	signaller := &starter.Signaller{Temporal: p.temporal}
 	sweeps, err := p.sweepOptions(signaller)
 	if err != nil {
 		return err

@@ -138,7 +138,7 @@ func (f *fleet) flip() float64 {
 	id := wire.ProxyID(ref.Of(p))
 	from, err := markOf(f.ctx, f.temporal, id)
 	f.must("look at a workflow", err)
-	signaller := &starter.Signaller{Temporal: f.temporal, Log: quiet}
+	signaller := &starter.Signaller{Temporal: f.temporal}
 	for _, healthy := range []bool{false, true} {
 		verdict := map[bool]string{true: "healthy", false: "dead"}[healthy]
 		f.must("tell a verdict", signaller.Health(f.ctx, ref.Of(p), wire.Health{

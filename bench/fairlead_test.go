@@ -89,7 +89,7 @@ func endInstances(tb testing.TB, r *provider.Registry) {
 func (w *world) runFairlead(r *provider.Registry, resync *time.Duration) manager.Manager {
 	w.tb.Helper()
 	mgr := w.newManager(w.namespace, resync)
-	signaller := &starter.Signaller{Temporal: w.temporal, Log: quiet}
+	signaller := &starter.Signaller{Temporal: w.temporal}
 	w.must("set up the starter", starter.Add(w.ctx, mgr, signaller))
 	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
 	w.must("make the metrics of sweeps", err)

@@ -125,7 +125,7 @@ func (w *world) newIdle() *idle {
 	w.tb.Cleanup(func() { endInstances(w.tb, r) })
 	mgr := w.runFairlead(r, ptr.To(resyncQuick))
 	i.countResyncs(mgr.GetCache())
-	i.signaller = &counted{Signaller: &starter.Signaller{Temporal: w.temporal, Log: quiet}, signals: i.signals}
+	i.signaller = &counted{Signaller: &starter.Signaller{Temporal: w.temporal}, signals: i.signals}
 
 	p, err := r.Get("process")
 	w.must("find the provider", err)

@@ -90,7 +90,7 @@ func (w *world) run() (stop func()) {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
-	s := &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
+	s := &starter.Signaller{Temporal: w.temporal}
 	if err := starter.Add(ctx, mgr, s); err != nil {
 		w.t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(w.temporal.Close)
 	w.namespace = ns.Name
-	w.signaller = &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
+	w.signaller = &starter.Signaller{Temporal: w.temporal}
 	t.Cleanup(func() {
 		if err := w.machine(w.cluster, 0).DeleteAll(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
