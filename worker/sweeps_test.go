@@ -3,7 +3,6 @@ package worker_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,21 +15,18 @@ import (
 	"github.com/spf13/pflag"
 	enumspb "go.temporal.io/api/enums/v1"
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward"
 	"example.com/fairlead/activities/sweep"
 	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
 	"example.com/fairlead/worker"
@@ -79,32 +75,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, stateDir: filepath.Join(t.TempDir(), "proxies"), runs: map[string]int{}}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.live, w.temporal = localtest.Client(t, localtest.ControlPlane(t)), localtest.TemporalClient(t)
+	w.namespace = localtest.Namespace(t, w.live, "worker")
 	var err error
-	if w.live, err = client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme}); err != nil {
+	if w.cluster, err = kube.Identity(t.Context(), w.live); err != nil {
 		t.Fatal(err)
 	}
-	if w.cluster, err = desired.Cluster("").ID(t.Context(), w.live); err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "worker-"}}
-	if err := w.live.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	address, temporalNamespace := localtest.Temporal(t)
-	w.temporal, err = temporalclient.DialContext(t.Context(), temporalclient.Options{
-		HostPort: address, Namespace: temporalNamespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.temporal.Close)
-	w.namespace = ns.Name
 	w.signaller = &starter.Signaller{Temporal: w.temporal}
 	t.Cleanup(func() {
 		if err := w.machine(w.cluster, 0).DeleteAll(context.WithoutCancel(t.Context())); err != nil {
@@ -130,14 +106,13 @@ func (w *world) machine(cluster string, ago time.Duration) *process.Provider {
 // run runs the worker and keeps the Schedules until the test ends.
 func (w *world) run() {
 	w.t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
 	path := filepath.Join(w.t.TempDir(), "providers.yaml")
 	content := fmt.Sprintf("providers: [{name: local, type: process, process: {stateDir: %s}}]", w.stateDir)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	build := process.Builder(process.Options{ClusterID: w.cluster, Command: []string{os.Args[0], asProxy}})
-	providers, err := provider.Load(path, map[string]provider.Builder{process.Type: build}, quiet)
+	providers, err := provider.Load(path, map[string]provider.Builder{process.Type: build}, localtest.Quiet())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -149,11 +124,11 @@ func (w *world) run() {
 	ended := make(chan error, 2)
 	go func() {
 		ended <- worker.Run(ctx, worker.Options{
-			Temporal: w.temporal, Kubernetes: w.live, Providers: providers, Log: quiet,
+			Temporal: w.temporal, Kubernetes: w.live, Providers: providers, Log: localtest.Quiet(),
 			Sweeps: &worker.SweepOptions{Cache: w.live, Workflows: w.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics},
 		})
 	}()
-	schedules := &starter.Schedules{Temporal: w.temporal, Providers: providers, Every: time.Hour, Log: quiet}
+	schedules := &starter.Schedules{Temporal: w.temporal, Providers: providers, Every: time.Hour, Log: localtest.Quiet()}
 	go func() { ended <- schedules.Start(ctx) }()
 	w.t.Cleanup(func() {
 		cancel()
@@ -192,15 +167,6 @@ func (w *world) create(p *crawl.Proxy) wire.ProxyRef {
 	return ref.Of(p)
 }
 
-func (w *world) eventually(what string, ok func() bool) {
-	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
 func (w *world) running(key wire.ProxyRef) bool {
 	w.t.Helper()
 	ok, err := w.signaller.Running(w.t.Context(), key)
@@ -222,7 +188,7 @@ func (w *world) sweep(schedule string, result any) (id string) {
 	}
 	w.runs[schedule]++
 	var run *temporalclient.ScheduleWorkflowExecution
-	w.eventually(schedule+" runs", func() bool {
+	eventually.Until(w.t, schedule+" runs", func() bool {
 		d, err := h.Describe(w.t.Context())
 		if err != nil || d.Info.NumActions < w.runs[schedule] {
 			return false // its Schedule is not made yet
@@ -317,7 +283,7 @@ func TestObjectsWithoutWorkflowGetOne(t *testing.T) {
 		if err := w.signaller.Changed(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually(key.Name+" is at rest", func() bool {
+		eventually.Until(t, key.Name+" is at rest", func() bool {
 			var p crawl.Proxy
 			err := w.live.Get(t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, &p)
 			return err == nil && p.Status.Phase != "" && w.running(key)
@@ -332,15 +298,15 @@ func TestObjectsWithoutWorkflowGetOne(t *testing.T) {
 		}
 		return r.Started
 	}
-	w.eventually("all run, and nobody is started", func() bool { return started() == 0 })
+	eventually.Until(t, "all run, and nobody is started", func() bool { return started() == 0 })
 	if err := w.temporal.TerminateWorkflow(t.Context(), wire.ProxyID(idle), "", "test"); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.temporal.CancelWorkflow(t.Context(), wire.ProxyID(unknown), ""); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("both have ended", func() bool { return !w.running(idle) && !w.running(unknown) })
-	w.eventually("both run again", func() bool {
+	eventually.Until(t, "both have ended", func() bool { return !w.running(idle) && !w.running(unknown) })
+	eventually.Until(t, "both run again", func() bool {
 		started()
 		return w.running(idle) && w.running(unknown)
 	})

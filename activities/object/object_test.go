@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/object"
@@ -47,21 +45,8 @@ func (file) Get(name string) (provider.Provider, error) {
 
 func newActivities(t *testing.T) (*object.Activities, string) {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "object-"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	return &object.Activities{Client: c, Providers: file{}}, ns.Name
+	c := localtest.Client(t, localtest.ControlPlane(t))
+	return &object.Activities{Client: c, Providers: file{}}, localtest.Namespace(t, c, "object")
 }
 
 func create(t *testing.T, a *object.Activities, p *crawl.Proxy) wire.ProxyRef {

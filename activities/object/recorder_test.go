@@ -2,7 +2,6 @@ package object_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"example.com/fairlead/activities/object"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -47,7 +47,7 @@ func listen(t *testing.T, a *object.Activities, ns string) []heard {
 
 func TestEventsAreWritten(t *testing.T) {
 	a, ns := newActivities(t)
-	a.Events = object.NewRecorder(a.Client, slog.New(slog.DiscardHandler))
+	a.Events = object.NewRecorder(a.Client, localtest.Quiet())
 	p := managed(ns, "demo")
 	ref := create(t, a, p)
 	if _, err := a.Claim(t.Context(), ref); err != nil {
@@ -113,7 +113,7 @@ func (m mute) Create(ctx context.Context, o client.Object, opts ...client.Create
 
 func TestAnEventThatIsNotTakenFailsNothing(t *testing.T) {
 	a, ns := newActivities(t)
-	a.Events = object.NewRecorder(mute{a.Client}, slog.New(slog.DiscardHandler))
+	a.Events = object.NewRecorder(mute{a.Client}, localtest.Quiet())
 	ref := create(t, a, managed(ns, "demo"))
 	start := time.Now()
 	status := wire.ProxyStatus{Sequence: 1, Phase: wire.PhaseFailed, Conditions: []wire.Condition{
