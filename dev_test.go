@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"time"
 
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -199,7 +197,7 @@ func (s *stack) client() client.WithWatch {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return clientOf(s.t, config)
+	return localtest.Client(s.t, config)
 }
 
 // watchProxies follows the Proxies of namespace default; nothing that happens after
@@ -370,22 +368,6 @@ func (s *stack) processes() []string {
 	return found
 }
 
-// eventually polls until ok, and fails with what it saw last.
-func eventually(t *testing.T, what string, within time.Duration, ok func() (bool, string)) {
-	t.Helper()
-	deadline := time.Now().Add(within)
-	for {
-		done, seen := ok()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %s: %s; last seen: %s", within, what, seen)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // temporal connects to the stack's Temporal.
 func (s *stack) temporal() temporalclient.Client {
 	s.t.Helper()
@@ -395,12 +377,7 @@ func (s *stack) temporal() temporalclient.Client {
 			address = "127.0.0.1:" + port
 		}
 	}
-	c, err := temporalclient.DialContext(s.t.Context(), temporalclient.Options{HostPort: address, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(c.Close)
-	return c
+	return localtest.DialTemporal(s.t, address, temporalclient.DefaultNamespace)
 }
 
 // firstRun is the run in which the instance of the Proxy was created.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -16,25 +15,20 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
-	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/deploy/local/ports"
-	"example.com/fairlead/temporal/conn"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 )
 
 func TestElectionNamespace(t *testing.T) {
-	live := clientOf(t, localtest.ControlPlane(t))
+	live := localtest.Client(t, localtest.ControlPlane(t))
 	pod := filepath.Join(t.TempDir(), "namespace")
 	if err := os.WriteFile(pod, []byte("kube-public\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -91,7 +85,7 @@ func TestStarterTellsHealthAndMetrics(t *testing.T) {
 	p.becomes(t, "/healthz", http.StatusOK)
 	p.measures(t, "go_goroutines", `leader_election_master_status{name="fairlead-starter"} 1`, "controller_runtime_max_concurrent_reconciles")
 	lease := types.NamespacedName{Namespace: "default", Name: "fairlead-starter"}
-	if err := clientOf(t, config).Get(t.Context(), lease, &coordinationv1.Lease{}); err != nil {
+	if err := localtest.Client(t, config).Get(t.Context(), lease, &coordinationv1.Lease{}); err != nil {
 		t.Errorf("the election left nothing in the default namespace: %v", err)
 	}
 }
@@ -99,24 +93,17 @@ func TestStarterTellsHealthAndMetrics(t *testing.T) {
 func TestOnlyTheNamespacesThatWereNamedAreLookedAt(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)
-	temporal, err := conn.Dial(t.Context(), conn.Options{Address: address, Namespace: namespace, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer temporal.Close()
-	live := clientOf(t, config)
+	temporal := localtest.DialTemporal(t, address, namespace)
+	live := localtest.Client(t, config)
 	started := map[string]func() bool{}
 	var names []string
 	for _, which := range []string{"theirs", "ours"} { // ours last: theirs had its time then
-		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: which + "-"}}
-		if err := live.Create(t.Context(), ns); err != nil {
-			t.Fatal(err)
-		}
-		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "p"}, Spec: crawl.ProxySpec{Provider: "local"}}
+		ns := localtest.Namespace(t, live, which)
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "p"}, Spec: crawl.ProxySpec{Provider: "local"}}
 		if err := live.Create(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, ns.Name)
+		names = append(names, ns)
 		id := wire.ProxyID(ref.Of(p))
 		started[which] = func() bool {
 			_, err := temporal.DescribeWorkflow(t.Context(), id, "")
@@ -124,7 +111,7 @@ func TestOnlyTheNamespacesThatWereNamedAreLookedAt(t *testing.T) {
 		}
 	}
 	launchPart(t, "starter", config, address, namespace, "--namespace", names[1], "--providers", someProviders(t))
-	eventually(t, "the workflow of our Proxy is started", time.Minute, func() (bool, string) { return started["ours"](), "" })
+	eventually.Until(t, "the workflow of our Proxy is started", started["ours"])
 	if started["theirs"]() {
 		t.Error("the workflow of a Proxy of another namespace was started")
 	}
@@ -185,7 +172,7 @@ func startPart(t *testing.T, name string, config *rest.Config, temporal, namespa
 func launchPart(t *testing.T, name string, config *rest.Config, temporal, namespace string, args ...string) *output {
 	t.Helper()
 	args = append([]string{
-		name, "--kubeconfig", kubeconfigOf(t, config), "--temporal-address", temporal, "--temporal-namespace", namespace,
+		name, "--kubeconfig", localtest.Kubeconfig(t, config), "--temporal-address", temporal, "--temporal-namespace", namespace,
 	}, args...)
 	out := &output{ready: make(chan struct{})}
 	cmd := exec.Command(program, args...) // #nosec G204 -- the program under test
@@ -207,7 +194,7 @@ func launchPart(t *testing.T, name string, config *rest.Config, temporal, namesp
 // says waits until the output has the words.
 func (o *output) says(t *testing.T, words string) {
 	t.Helper()
-	eventually(t, "it says: "+words, time.Minute, func() (bool, string) {
+	eventually.Sees(t, "it says: "+words, time.Minute, func() (bool, string) {
 		text := o.String()
 		return strings.Contains(text, words), text
 	})
@@ -216,7 +203,7 @@ func (o *output) says(t *testing.T, words string) {
 // becomes waits until a request is answered so.
 func becomes(t *testing.T, url string, want int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s answers %d", url, want), time.Minute, func() (bool, string) {
+	eventually.Sees(t, fmt.Sprintf("%s answers %d", url, want), time.Minute, func() (bool, string) {
 		code, body := get(url)
 		return code == want, fmt.Sprint(code, " ", body)
 	})
@@ -230,7 +217,7 @@ func (p part) becomes(t *testing.T, path string, want int) {
 func (p part) measures(t *testing.T, series ...string) {
 	t.Helper()
 	for _, name := range series {
-		eventually(t, "/metrics has "+name, 30*time.Second, func() (bool, string) {
+		eventually.Sees(t, "/metrics has "+name, 30*time.Second, func() (bool, string) {
 			_, body := get("http://" + p.metrics + "/metrics")
 			return strings.Contains(body, "\n"+name), body
 		})
@@ -295,34 +282,4 @@ func (r *relay) cut() {
 	for _, c := range r.conns {
 		_ = c.Close()
 	}
-}
-
-func clientOf(t *testing.T, config *rest.Config) client.WithWatch {
-	t.Helper()
-	scheme, err := kube.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// kubeconfigOf writes a file that says what config says.
-func kubeconfigOf(t *testing.T, config *rest.Config) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	tls := config.TLSClientConfig
-	err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: tls.CAData}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"a": {ClientCertificateData: tls.CertData, ClientKeyData: tls.KeyData, Impersonate: config.Impersonate.UserName}},
-		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "a"}},
-		CurrentContext: "x",
-	}, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

@@ -23,6 +23,7 @@ import (
 	"example.com/fairlead/activities/provider/process/life"
 	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 	"example.com/fairlead/workflows/proxy"
 )
@@ -139,7 +140,7 @@ func (f *fleet) live() {
 	f.must("make a lock file", os.WriteFile(lock, nil, 0o600))
 	args := append([]string{strconv.Itoa(int(f.port)), lock}, slices.Collect(maps.Values(f.stateDirs))...)
 	process := f.start("fleet", selfCommand(f.tb, roleFleet, args...))
-	f.eventually("the fleet answers", patience, func() bool {
+	eventually.Within(f.tb, "the fleet answers", patience, func() bool {
 		select {
 		case <-process.Done():
 			f.tb.Fatal(process.Exit())

@@ -22,6 +22,8 @@ import (
 	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/echo"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
 	"example.com/fairlead/worker"
@@ -70,7 +72,7 @@ func BenchmarkProxyWeek(b *testing.B) {
 	}
 	// Were it not, nothing would have been measured.
 	w.must("signal the workflow", idle.signaller.Changed(w.ctx, ref.Of(idle.proxy)))
-	w.eventually("a signal shows in the history", patience, func() bool {
+	eventually.Within(w.tb, "a signal shows in the history", patience, func() bool {
 		events, err := since(w.ctx, w.temporal, id, before)
 		w.must("read the history", err)
 		return len(events) > 0
@@ -133,10 +135,10 @@ func (w *world) newIdle() *idle {
 	w.must("make the metrics", err)
 	i.sweeps = &sweep.Provider{
 		Name: "process", Type: "process", Provider: p, Cache: mgr.GetClient(), Live: w.client,
-		Workflows: i.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics, Log: quiet,
+		Workflows: i.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics, Log: localtest.Quiet(),
 	}
-	i.objects = &sweep.Objects{Cache: mgr.GetClient(), Live: w.client, Workflows: i.signaller, Providers: r, Log: quiet}
-	i.wake = worker.WakeOptions{Cache: mgr.GetClient(), Wake: i.signaller, Providers: r, Log: quiet}
+	i.objects = &sweep.Objects{Cache: mgr.GetClient(), Live: w.client, Workflows: i.signaller, Providers: r, Log: localtest.Quiet()}
+	i.wake = worker.WakeOptions{Cache: mgr.GetClient(), Wake: i.signaller, Providers: r, Log: localtest.Quiet()}
 
 	i.proxy = managed(w.namespace, "idle", "process")
 	w.must("create a Proxy", w.client.Create(w.ctx, i.proxy))
@@ -160,14 +162,14 @@ func (i *idle) becomeReady(cached client.Reader) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		worker.Probe(ctx, worker.ProbeOptions{Cache: cached, Tell: i.signaller, DefaultURL: i.probeURL, Metrics: noMetrics{}, Log: quiet})
+		worker.Probe(ctx, worker.ProbeOptions{Cache: cached, Tell: i.signaller, DefaultURL: i.probeURL, Metrics: noMetrics{}, Log: localtest.Quiet()})
 	}()
-	i.eventually("the proxy is Ready", patience, func() bool { return i.get(i.proxy).Status.IsTrue(crawl.ConditionReady) })
+	eventually.Within(i.tb, "the proxy is Ready", patience, func() bool { return i.get(i.proxy).Status.IsTrue(crawl.ConditionReady) })
 	cancel()
 	<-ended
-	i.eventually("the workflow parks", patience, func() bool { return i.parks(ref.Of(i.proxy)) })
+	eventually.Within(i.tb, "the workflow parks", patience, func() bool { return i.parks(ref.Of(i.proxy)) })
 	i.proxy = i.get(i.proxy)
-	i.eventually("the caches are up to date", patience, func() bool {
+	eventually.Within(i.tb, "the caches are up to date", patience, func() bool {
 		var p crawl.Proxy
 		i.must("read a Proxy", cached.Get(i.ctx, client.ObjectKeyFromObject(i.proxy), &p))
 		return p.ResourceVersion == i.proxy.ResourceVersion
@@ -199,7 +201,7 @@ func (i *idle) countResyncs(c cache.Cache) {
 // resync waits for n resyncs of the running starter.
 func (i *idle) resync(n int32) {
 	i.tb.Helper()
-	i.eventually("the starter's cache resyncs", time.Duration(n)*resyncQuick+patience, func() bool { return i.resyncs.Load() >= n })
+	eventually.Within(i.tb, "the starter's cache resyncs", time.Duration(n)*resyncQuick+patience, func() bool { return i.resyncs.Load() >= n })
 }
 
 // sweep runs n sweeps of the provider and n of the objects, a minute apart by their

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/kube"
@@ -29,14 +28,7 @@ func TestSchemeKnowsWhatFairleadReadsAndWrites(t *testing.T) {
 }
 
 func TestIdentityIsTheUIDOfKubeSystem(t *testing.T) {
-	scheme, err := kube.Scheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := localtest.Client(t, localtest.ControlPlane(t))
 	all := &corev1.NamespaceList{}
 	if err := c.List(t.Context(), all); err != nil {
 		t.Fatal(err)
