@@ -49,7 +49,7 @@ func (p *parts) addAPI(context.Context) error {
 		Secrets:     p.mgr.GetClient(),
 		Objects:     p.live,
 		Store:       lease.New(lease.Options{Cooldown: p.api.cooldown}),
-		Drained:     &starter.Signaller{Temporal: p.temporal, Log: p.log},
+		Drained:     &starter.Signaller{Temporal: p.temporal},
 		Tokens:      tokens,
 		Log:         p.log,
 		MaxLeaseTTL: p.api.maxLeaseTTL,

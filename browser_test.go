@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/fairlead/deploy/local/ports"
+	"example.com/fairlead/internal/eventually"
 )
 
 // browser is headless Chromium, driven over the WebDriver protocol
@@ -44,7 +45,7 @@ func newBrowser(t *testing.T) *browser {
 		_ = driver.Wait()
 		free.Release()
 	})
-	eventually(t, "chromedriver answers", 30*time.Second, func() (bool, string) {
+	eventually.Sees(t, "chromedriver answers", 30*time.Second, func() (bool, string) {
 		resp, err := http.Get(base + "/status") // #nosec G107 -- on loopback
 		if err != nil {
 			return false, err.Error()
@@ -67,7 +68,7 @@ func newBrowser(t *testing.T) *browser {
 func (b *browser) see(page, picture string, words ...string) {
 	b.t.Helper()
 	b.do(http.MethodPost, b.session+"/url", map[string]any{"url": page}, nil)
-	eventually(b.t, fmt.Sprintf("%s shows %v", page, words), 30*time.Second, func() (bool, string) {
+	eventually.Sees(b.t, fmt.Sprintf("%s shows %v", page, words), 30*time.Second, func() (bool, string) {
 		var text string
 		b.do(http.MethodPost, b.session+"/execute/sync", map[string]any{"script": "return document.body.innerText", "args": []any{}}, &text)
 		for _, w := range words {

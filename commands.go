@@ -11,7 +11,7 @@ import (
 	temporalclient "go.temporal.io/sdk/client"
 	"k8s.io/client-go/rest"
 
-	"example.com/fairlead/api/kubeconfig"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/conn"
 )
 
@@ -29,7 +29,7 @@ func (c *connections) addFlags(f *pflag.FlagSet) {
 }
 
 func (c *connections) rest() (*rest.Config, error) {
-	cfg, err := kubeconfig.Load(c.kubeconfig)
+	cfg, err := kube.Load(c.kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("find the Kubernetes cluster (--kubeconfig): %w", err)
 	}

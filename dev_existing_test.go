@@ -13,7 +13,7 @@ import (
 // proxy of others.
 func TestStackOnWhatIsThereAlready(t *testing.T) {
 	s := newStack(t)
-	s.kubeconfig = kubeconfigOf(t, localtest.ControlPlane(t))
+	s.kubeconfig = localtest.Kubeconfig(t, localtest.ControlPlane(t))
 	temporal, namespace := localtest.Temporal(t)
 	s.flags = append(s.flags, "--kubeconfig", s.kubeconfig, "--temporal-address", temporal, "--temporal-namespace", namespace)
 	s.start()

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"example.com/fairlead/internal/eventually"
 )
 
 // children are the pids of the parts that run for this stack, by name.
@@ -59,7 +61,7 @@ func TestSecondInterruptEndsTheStackAtOnce(t *testing.T) {
 	if err := syscall.Kill(stuck, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "no part is left", downTimeout, func() (bool, string) {
+	eventually.Sees(t, "no part is left", downTimeout, func() (bool, string) {
 		for name, pid := range children {
 			if syscall.Kill(pid, 0) == nil {
 				return false, name

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -94,7 +95,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		t.Helper()
 		s.start()
 		c = s.client()
-		eventually(t, "Ready again", 3*time.Minute, func() (bool, string) {
+		eventually.Sees(t, "Ready again", 3*time.Minute, func() (bool, string) {
 			p := get()
 			return p.Status.Phase == crawl.PhaseReady && p.Status.ObservedGeneration == p.Generation, fmt.Sprintf("%+v", p.Status)
 		})
@@ -142,7 +143,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		s.kill()
 		s.start()
 		c = s.client()
-		eventually(t, "the object is gone", 3*time.Minute, func() (bool, string) {
+		eventually.Sees(t, "the object is gone", 3*time.Minute, func() (bool, string) {
 			p := get()
 			return p.Name == "", fmt.Sprintf("%+v", p.Status)
 		})
@@ -201,11 +202,11 @@ func TestNamespaceWithProxiesIsDeleted(t *testing.T) {
 	if err := c.Create(t.Context(), external); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "five processes", time.Minute, func() (bool, string) { return len(s.processes()) == 5, fmt.Sprint(s.processes()) })
+	eventually.Sees(t, "five processes", time.Minute, func() (bool, string) { return len(s.processes()) == 5, fmt.Sprint(s.processes()) })
 	if err := c.Delete(t.Context(), ns); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the namespace is gone", 2*time.Minute, func() (bool, string) {
+	eventually.Sees(t, "the namespace is gone", 2*time.Minute, func() (bool, string) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(ns), ns)
 		return apierrors.IsNotFound(err), fmt.Sprintf("%+v", ns.Status)
 	})

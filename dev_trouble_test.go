@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 )
 
 // TestTroublesAreToldWithARemedy has troubles one after the other, each followed by
@@ -137,7 +138,7 @@ func (f *fleet) get(name string) *crawl.Proxy {
 // becomes waits for a phase, and for a Ready condition with the reason and the words.
 func (f *fleet) becomes(name string, phase crawl.Phase, reason string, words ...string) {
 	f.t.Helper()
-	eventually(f.t, fmt.Sprintf("%s is %s (%s: %v)", name, phase, reason, words), 2*time.Minute, func() (bool, string) {
+	eventually.Sees(f.t, fmt.Sprintf("%s is %s (%s: %v)", name, phase, reason, words), 2*time.Minute, func() (bool, string) {
 		p := f.get(name)
 		c := p.Status.Condition(crawl.ConditionReady)
 		ok := p.Status.Phase == phase && c != nil && c.Reason == reason

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 )
 
 // TestReplacementWaitsForLeases asks for a new instance while the old one is lent.
@@ -47,7 +48,7 @@ func TestReplacementWaitsForLeases(t *testing.T) {
 	s.call(http.MethodPost, "/v1/leases", `{"ttlSeconds":300}`, &lent)
 
 	value := ask("banned by shop.example")
-	eventually(t, "Draining", 20*time.Second, func() (bool, string) {
+	eventually.Sees(t, "Draining", 20*time.Second, func() (bool, string) {
 		p := get()
 		return p.Status.Phase == crawl.PhaseDraining, fmt.Sprintf("%+v", p.Status)
 	})
@@ -59,11 +60,11 @@ func TestReplacementWaitsForLeases(t *testing.T) {
 	}
 	s.call(http.MethodDelete, "/v1/leases/"+lent.LeaseID, "", nil)
 	// Well before the worker's next look: the api tells it.
-	eventually(t, "the replacement", 12*time.Second, func() (bool, string) { return replaced(get(), value) })
+	eventually.Sees(t, "the replacement", 12*time.Second, func() (bool, string) { return replaced(get(), value) })
 
 	old = get().Status.Current().Incarnation
 	value = ask("")
-	eventually(t, "the replacement of one that nobody leased", 12*time.Second, func() (bool, string) { return replaced(get(), value) })
+	eventually.Sees(t, "the replacement of one that nobody leased", 12*time.Second, func() (bool, string) { return replaced(get(), value) })
 
 	t.Run("kubectl tells the story", func(t *testing.T) {
 		s.t = t

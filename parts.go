@@ -10,8 +10,6 @@ import (
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -22,7 +20,7 @@ import (
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/kubernetes"
 	"example.com/fairlead/activities/provider/process"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/worker"
 )
@@ -92,7 +90,7 @@ type adder func(p *parts, ctx context.Context) error
 // run runs parts until ctx ends.
 func run(ctx context.Context, s settings, add ...adder) error {
 	s.log = slog.Default()
-	scheme, err := newScheme()
+	scheme, err := kube.Scheme()
 	if err != nil {
 		return err
 	}
@@ -118,17 +116,6 @@ func run(ctx context.Context, s settings, add ...adder) error {
 		return fmt.Errorf("run: %w", err)
 	}
 	return nil
-}
-
-// newScheme has all API types that Fairlead reads and writes.
-func newScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("register the API types: %w", err)
-		}
-	}
-	return scheme, nil
 }
 
 const (
@@ -163,7 +150,7 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}); err != nil {
+	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal}); err != nil {
 		return err
 	}
 	return p.addSchedules()
@@ -186,7 +173,7 @@ func (p *parts) addWorker(context.Context) error {
 	if err := p.leases.Check(); err != nil {
 		return err
 	}
-	signaller := &starter.Signaller{Temporal: p.temporal, Log: p.log}
+	signaller := &starter.Signaller{Temporal: p.temporal}
 	sweeps, err := p.sweepOptions(signaller)
 	if err != nil {
 		return err

@@ -19,21 +19,19 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/server"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 )
 
 // TestThePartsNeedTheRightsOfTheirServiceAccountOnly runs an installation as deploy/rbac
 // has it: what a part may not do fails here, and not in somebody's cluster.
 func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	config := localtest.ControlPlane(t)
-	live := clientOf(t, config)
-	apply := exec.Command("kubectl", "--kubeconfig", kubeconfigOf(t, config), "apply", "-f", "deploy/rbac") // #nosec G204 -- files of this repository
+	live := localtest.Client(t, config)
+	apply := exec.Command("kubectl", "--kubeconfig", localtest.Kubeconfig(t, config), "apply", "-f", "deploy/rbac") // #nosec G204 -- files of this repository
 	if out, err := apply.CombinedOutput(); err != nil {
 		t.Fatalf("apply deploy/rbac: %v\n%s", err, out)
 	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "rights-"}}
-	if err := live.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	ns := localtest.Namespace(t, live, "rights")
 	limited := rest.CopyConfig(config)
 	limited.Impersonate.UserName = "system:serviceaccount:fairlead-system:fairlead"
 	temporal, namespace := localtest.Temporal(t)
@@ -48,17 +46,17 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 		"starter": {"--providers", providers, "--leader-elect", "--leader-election-namespace", "fairlead-system"},
 		"api":     {"--http-address", address, "--tokens", tokens},
 	} {
-		said[part] = launchPart(t, part, limited, temporal, namespace, append(flags, "--namespace", ns.Name)...)
+		said[part] = launchPart(t, part, limited, temporal, namespace, append(flags, "--namespace", ns)...)
 	}
 	p := &crawl.Proxy{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "p"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "p"},
 		Spec: crawl.ProxySpec{
 			Provider: "process", AuthSecretRef: &crawl.LocalSecretRef{Name: "login"},
 			HealthCheck: &crawl.HealthCheck{URL: "http://" + address + "/healthz"},
 		},
 	}
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "login", Labels: map[string]string{crawl.LabelCloudInit: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "login", Labels: map[string]string{crawl.LabelCloudInit: "true"}},
 		StringData: map[string]string{"username": "u", "password": "p"},
 	}
 	for _, o := range []client.Object{secret, p} {
@@ -68,7 +66,7 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	}
 	becomesReady := func(than int64) {
 		t.Helper()
-		eventually(t, "the Proxy is Ready with a new instance", time.Minute, func() (bool, string) {
+		eventually.Sees(t, "the Proxy is Ready with a new instance", time.Minute, func() (bool, string) {
 			if err := live.Get(t.Context(), client.ObjectKeyFromObject(p), p); err != nil {
 				return false, err.Error()
 			}
@@ -79,7 +77,7 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	becomesReady(0)
 	first := p.Status.Current().Incarnation
 
-	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/v1/proxies/"+ns.Name+"/p/replace", nil)
+	ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/v1/proxies/"+ns+"/p/replace", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,14 +99,14 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	if err := live.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the Proxy is gone", time.Minute, func() (bool, string) {
+	eventually.Sees(t, "the Proxy is gone", time.Minute, func() (bool, string) {
 		err := live.Get(t.Context(), client.ObjectKeyFromObject(p), p)
 		return apierrors.IsNotFound(err), fmt.Sprintf("%v %+v", err, p.Status)
 	})
-	eventually(t, "an Event tells of the deletion, and the health of the provider is written", time.Minute, func() (bool, string) {
+	eventually.Sees(t, "an Event tells of the deletion, and the health of the provider is written", time.Minute, func() (bool, string) {
 		var events corev1.EventList
 		var health crawl.ProviderHealth
-		if err := live.List(t.Context(), &events, client.InNamespace(ns.Name)); err != nil {
+		if err := live.List(t.Context(), &events, client.InNamespace(ns)); err != nil {
 			return false, err.Error()
 		}
 		var reasons []string

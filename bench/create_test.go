@@ -15,6 +15,7 @@ import (
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -78,12 +79,12 @@ func (w *world) createOne(namespace, name string, reached *calls) time.Duration 
 	asked := time.Now()
 	w.must("create a Proxy", w.client.Create(w.ctx, p))
 	var at time.Time
-	w.eventually("the provider is called", patience, func() bool {
+	eventually.Within(w.tb, "the provider is called", patience, func() bool {
 		var ok bool
 		at, ok = reached.createdAt(string(p.UID))
 		return ok
 	})
-	w.eventually("the instance is published", patience, func() bool {
+	eventually.Within(w.tb, "the instance is published", patience, func() bool {
 		return w.get(p).Status.IsTrue(crawl.ConditionProvisioned)
 	})
 	return at.Sub(asked)

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"google.golang.org/grpc"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
 )
@@ -39,13 +41,13 @@ func BenchmarkFleetDay(b *testing.B) {
 	f.runFairlead(f.registry, nil)
 	f.park()
 	f.each("wait until a workflow parks", func(i int) error {
-		f.eventually("a workflow parks", patience, func() bool { return f.parks(refOf(f.proxies[i])) })
+		eventually.Within(f.tb, "a workflow parks", patience, func() bool { return f.parks(ref.Of(f.proxies[i])) })
 		return nil
 	})
 	before := f.marks()
 	for b.Loop() {
 		start, beats := time.Now(), heartbeats.Load()
-		w.run("the Schedules", (&starter.Schedules{Temporal: w.temporal, Providers: f.registry, Every: sweepEvery, Log: quiet}).Start)
+		w.run("the Schedules", (&starter.Schedules{Temporal: w.temporal, Providers: f.registry, Every: sweepEvery, Log: localtest.Quiet()}).Start)
 		perDay, runs := 0.0, 0
 		for _, id := range append([]string{wire.SweepObjectsID}, wire.SweepID("one"), wire.SweepID("two"), wire.SweepID("three")) {
 			perRun, every := f.scheduled(id)
@@ -54,7 +56,7 @@ func BenchmarkFleetDay(b *testing.B) {
 		}
 		own := 0
 		for i, p := range f.proxies {
-			events, err := since(w.ctx, w.temporal, wire.ProxyID(refOf(p)), before[i])
+			events, err := since(w.ctx, w.temporal, wire.ProxyID(ref.Of(p)), before[i])
 			w.must("read a history", err)
 			own += actionsOf(events)
 		}
@@ -81,13 +83,9 @@ func (w *world) countHeartbeats() *atomic.Int64 {
 		}
 		return invoke(ctx, method, req, reply, cc, o...)
 	}
-	c, err := temporalclient.DialContext(w.ctx, temporalclient.Options{
-		HostPort: w.temporalAddress, Namespace: w.temporalNamespace, Logger: log.NewStructuredLogger(quiet),
-		ConnectionOptions: temporalclient.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(count)}},
+	w.temporal = localtest.DialTemporal(w.tb, w.temporalAddress, w.temporalNamespace, func(o *temporalclient.Options) {
+		o.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(count)}
 	})
-	w.must("connect to Temporal", err)
-	w.tb.Cleanup(c.Close)
-	w.temporal = c
 	return &beats
 }
 
@@ -96,7 +94,7 @@ func (f *fleet) marks() []mark {
 	f.tb.Helper()
 	all := make([]mark, len(f.proxies))
 	f.each("look at a workflow", func(i int) (err error) {
-		all[i], err = markOf(f.ctx, f.temporal, wire.ProxyID(refOf(f.proxies[i])))
+		all[i], err = markOf(f.ctx, f.temporal, wire.ProxyID(ref.Of(f.proxies[i])))
 		return err
 	})
 	return all
@@ -116,10 +114,10 @@ func (f *fleet) scheduled(id string) (actionsPerRun float64, every time.Duration
 		}
 		return is.Info.RecentActions
 	}
-	f.eventually("Schedule "+id+" has run", patience, func() bool { return len(done()) > 0 })
+	eventually.Within(f.tb, "Schedule "+id+" has run", patience, func() bool { return len(done()) > 0 })
 	for n := 2; n <= scheduledRuns; n++ {
 		f.must("trigger Schedule "+id, schedule.Trigger(f.ctx, temporalclient.ScheduleTriggerOptions{}))
-		f.eventually("Schedule "+id+" has run again", patience, func() bool { return len(done()) >= n })
+		eventually.Within(f.tb, "Schedule "+id+" has run again", patience, func() bool { return len(done()) >= n })
 	}
 	total := 0
 	for _, run := range is.Info.RecentActions {
@@ -134,17 +132,17 @@ func (f *fleet) scheduled(id string) (actionsPerRun float64, every time.Duration
 func (f *fleet) flip() float64 {
 	f.tb.Helper()
 	p := f.proxies[0]
-	id := wire.ProxyID(refOf(p))
+	id := wire.ProxyID(ref.Of(p))
 	from, err := markOf(f.ctx, f.temporal, id)
 	f.must("look at a workflow", err)
-	signaller := &starter.Signaller{Temporal: f.temporal, Log: quiet}
+	signaller := &starter.Signaller{Temporal: f.temporal}
 	for _, healthy := range []bool{false, true} {
 		verdict := map[bool]string{true: "healthy", false: "dead"}[healthy]
-		f.must("tell a verdict", signaller.Health(f.ctx, refOf(p), wire.Health{
+		f.must("tell a verdict", signaller.Health(f.ctx, ref.Of(p), wire.Health{
 			Incarnation: p.Status.Instances[0].Incarnation, Healthy: healthy, Verdict: verdict, LatencyMillis: 5, ProbedAt: time.Now(),
 		}))
-		f.eventually("the verdict is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionReady) == healthy })
-		f.eventually("the workflow parks", patience, func() bool { return f.parks(refOf(p)) })
+		eventually.Within(f.tb, "the verdict is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionReady) == healthy })
+		eventually.Within(f.tb, "the workflow parks", patience, func() bool { return f.parks(ref.Of(p)) })
 	}
 	events, err := since(f.ctx, f.temporal, id, from)
 	f.must("read a history", err)
@@ -156,12 +154,12 @@ func (f *fleet) lifecycle() float64 {
 	f.tb.Helper()
 	p := managed(f.namespace, "short", fleetProviders[0])
 	f.must("create a Proxy", f.client.Create(f.ctx, p))
-	f.eventually("the instance is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionProvisioned) })
+	eventually.Within(f.tb, "the instance is published", patience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionProvisioned) })
 	f.must("delete a Proxy", f.client.Delete(f.ctx, p))
-	f.eventually("the workflow ends", patience, func() bool { return f.ended(refOf(p)) })
-	from, err := beginning(f.ctx, f.temporal, wire.ProxyID(refOf(p)))
+	eventually.Within(f.tb, "the workflow ends", patience, func() bool { return f.ended(ref.Of(p)) })
+	from, err := beginning(f.ctx, f.temporal, wire.ProxyID(ref.Of(p)))
 	f.must("look at a workflow", err)
-	events, err := since(f.ctx, f.temporal, wire.ProxyID(refOf(p)), from)
+	events, err := since(f.ctx, f.temporal, wire.ProxyID(ref.Of(p)), from)
 	f.must("read a history", err)
 	return float64(actionsOf(events))
 }

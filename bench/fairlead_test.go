@@ -18,6 +18,8 @@ import (
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/sweep"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/worker"
 )
@@ -58,7 +60,7 @@ func (w *world) registry(file string, c *calls) *provider.Registry {
 	w.tb.Helper()
 	r, err := provider.Load(file, map[string]provider.Builder{
 		process.Type: recorded(process.Builder(process.Options{ClusterID: w.clusterID, Command: selfCommand(w.tb, roleProxy)}), c),
-	}, quiet)
+	}, localtest.Quiet())
 	w.must("read the providers file", err)
 	return r
 }
@@ -89,14 +91,14 @@ func endInstances(tb testing.TB, r *provider.Registry) {
 func (w *world) runFairlead(r *provider.Registry, resync *time.Duration) manager.Manager {
 	w.tb.Helper()
 	mgr := w.newManager(w.namespace, resync)
-	signaller := &starter.Signaller{Temporal: w.temporal, Log: quiet}
+	signaller := &starter.Signaller{Temporal: w.temporal}
 	w.must("set up the starter", starter.Add(w.ctx, mgr, signaller))
 	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
 	w.must("make the metrics of sweeps", err)
 	w.run("the starter", mgr.Start)
 	w.run("the worker", func(ctx context.Context) error {
 		return worker.Run(ctx, worker.Options{
-			Temporal: w.temporal, Kubernetes: w.client, Providers: r, Log: quiet,
+			Temporal: w.temporal, Kubernetes: w.client, Providers: r, Log: localtest.Quiet(),
 			Sweeps: &worker.SweepOptions{Cache: mgr.GetClient(), Workflows: signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics},
 		})
 	})
@@ -109,7 +111,7 @@ func (w *world) runFairlead(r *provider.Registry, resync *time.Duration) manager
 func (w *world) wipe(namespace string) {
 	w.tb.Helper()
 	w.must("delete the Proxies", w.client.DeleteAllOf(w.ctx, &crawl.Proxy{}, client.InNamespace(namespace)))
-	w.eventually("the Proxies are gone", patience, func() bool {
+	eventually.Within(w.tb, "the Proxies are gone", patience, func() bool {
 		var left crawl.ProxyList
 		w.must("list Proxies", w.client.List(w.ctx, &left, client.InNamespace(namespace)))
 		return len(left.Items) == 0

@@ -10,7 +10,10 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -87,7 +90,7 @@ func (f *fleet) startStarter() *running {
 
 func (f *fleet) flags() []string {
 	return []string{
-		"--kubeconfig", f.kubeconfig(), "--providers", f.providers, "--log-level", "warn",
+		"--kubeconfig", localtest.Kubeconfig(f.tb, f.rest), "--providers", f.providers, "--log-level", "warn",
 		"--temporal-address", f.temporalAddress, "--temporal-namespace", f.temporalNamespace,
 	}
 }
@@ -96,7 +99,7 @@ func (f *fleet) flags() []string {
 func (f *fleet) allPark() {
 	f.tb.Helper()
 	f.each("wait until a workflow parks", func(i int) error {
-		f.eventually("a workflow parks", parkedPatience, func() bool { return f.parks(refOf(f.proxies[i])) })
+		eventually.Within(f.tb, "a workflow parks", parkedPatience, func() bool { return f.parks(ref.Of(f.proxies[i])) })
 		return nil
 	})
 }
@@ -107,7 +110,7 @@ func (f *fleet) swept(n int64) {
 	for _, id := range []string{wire.SweepObjectsID, wire.SweepID("process")} {
 		query := fmt.Sprintf("TemporalScheduledById = '%s' AND ExecutionStatus = 'Completed'", id)
 		want := int64(-1)
-		f.eventually("Schedule "+id+" runs", parkedPatience, func() bool {
+		eventually.Within(f.tb, "Schedule "+id+" runs", parkedPatience, func() bool {
 			have := f.countWorkflows(query)
 			if want < 0 {
 				want = have + n
@@ -122,7 +125,7 @@ func (f *fleet) firstReady(name string) {
 	f.tb.Helper()
 	p := external(f.namespace, name, address(len(f.proxies)), f.port)
 	f.must("create a Proxy", f.client.Create(f.ctx, p))
-	f.eventually("a new Proxy is Ready", parkedPatience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionReady) })
+	eventually.Within(f.tb, "a new Proxy is Ready", parkedPatience, func() bool { return f.get(p).Status.IsTrue(crawl.ConditionReady) })
 }
 
 // settle lets the worker be for as long as Go's collector may take to run by itself,
@@ -143,7 +146,7 @@ func (f *fleet) news(before []mark) news {
 	f.tb.Helper()
 	var n news
 	f.each("look for news of a workflow", func(i int) error {
-		id := wire.ProxyID(refOf(f.proxies[i]))
+		id := wire.ProxyID(ref.Of(f.proxies[i]))
 		now, err := markOf(f.ctx, f.temporal, id)
 		if err != nil || now == before[i] {
 			return err
@@ -180,13 +183,13 @@ func (f *fleet) wakeSome() {
 	some.proxies = f.proxies[:min(wakened, len(f.proxies))]
 	before := some.marks()
 	some.each("wake a workflow", func(i int) error {
-		return f.temporal.SignalWorkflow(f.ctx, wire.ProxyID(refOf(f.proxies[i])), "", wire.SignalChanged, nil)
+		return f.temporal.SignalWorkflow(f.ctx, wire.ProxyID(ref.Of(f.proxies[i])), "", wire.SignalChanged, nil)
 	})
 	some.each("wait until a workflow parks again", func(i int) error {
-		id := wire.ProxyID(refOf(f.proxies[i]))
-		f.eventually("a workflow parks again", parkedPatience, func() bool {
+		id := wire.ProxyID(ref.Of(f.proxies[i]))
+		eventually.Within(f.tb, "a workflow parks again", parkedPatience, func() bool {
 			now, err := markOf(f.ctx, f.temporal, id)
-			return err == nil && now.run != before[i].run && f.parks(refOf(f.proxies[i]))
+			return err == nil && now.run != before[i].run && f.parks(ref.Of(f.proxies[i]))
 		})
 		events, err := since(f.ctx, f.temporal, id, before[i])
 		for _, e := range events {

@@ -9,9 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"example.com/fairlead/deploy/local/child"
 )
 
@@ -74,21 +71,4 @@ func (r *running) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return r.group.Stop(ctx)
-}
-
-// kubeconfig writes the access to the API server for programs.
-func (w *world) kubeconfig() string {
-	w.tb.Helper()
-	const name = "bench"
-	config := clientcmdapi.NewConfig()
-	config.Clusters[name] = &clientcmdapi.Cluster{Server: w.rest.Host, CertificateAuthority: w.rest.CAFile, CertificateAuthorityData: w.rest.CAData}
-	config.AuthInfos[name] = &clientcmdapi.AuthInfo{
-		ClientCertificate: w.rest.CertFile, ClientCertificateData: w.rest.CertData,
-		ClientKey: w.rest.KeyFile, ClientKeyData: w.rest.KeyData,
-	}
-	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
-	config.CurrentContext = name
-	path := filepath.Join(w.tb.TempDir(), "kubeconfig")
-	w.must("write a kubeconfig", clientcmd.WriteToFile(*config, path))
-	return path
 }

@@ -21,7 +21,9 @@ import (
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process/life"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 	"example.com/fairlead/workflows/proxy"
 )
@@ -138,7 +140,7 @@ func (f *fleet) live() {
 	f.must("make a lock file", os.WriteFile(lock, nil, 0o600))
 	args := append([]string{strconv.Itoa(int(f.port)), lock}, slices.Collect(maps.Values(f.stateDirs))...)
 	process := f.start("fleet", selfCommand(f.tb, roleFleet, args...))
-	f.eventually("the fleet answers", patience, func() bool {
+	eventually.Within(f.tb, "the fleet answers", patience, func() bool {
 		select {
 		case <-process.Done():
 			f.tb.Fatal(process.Exit())
@@ -177,20 +179,20 @@ func (f *fleet) park() {
 	f.tb.Helper()
 	claims := &object.Activities{Client: f.client, Providers: f.registry}
 	f.each("park a workflow", func(i int) error {
-		ref := refOf(f.proxies[i])
-		claim, err := claims.Claim(f.ctx, ref)
+		key := ref.Of(f.proxies[i])
+		claim, err := claims.Claim(f.ctx, key)
 		if err != nil {
 			return err
 		}
-		title := "Proxy " + ref.String()
+		title := "Proxy " + key.String()
 		_, err = f.temporal.ExecuteWorkflow(f.ctx, temporalclient.StartWorkflowOptions{
-			ID: wire.ProxyID(ref), TaskQueue: wire.QueueMain,
+			ID: wire.ProxyID(key), TaskQueue: wire.QueueMain,
 			Memo: map[string]any{wire.MemoTitle: title}, StaticSummary: title,
 			TypedSearchAttributes: temporal.NewSearchAttributes(
-				wire.KeyKubeNamespace.ValueSet(ref.Namespace), wire.KeyKubeName.ValueSet(ref.Name),
+				wire.KeyKubeNamespace.ValueSet(key.Namespace), wire.KeyKubeName.ValueSet(key.Name),
 				wire.KeyProxyPhase.ValueSet(wire.PhaseReady), wire.KeyReason.ValueSet(wire.PhaseReady), wire.KeyHealthy.ValueSet(true),
 			),
-		}, wire.WorkflowProxy, proxy.Input{Proxy: ref, Version: proxy.Version, State: parked(claim)})
+		}, wire.WorkflowProxy, proxy.Input{Proxy: key, Version: proxy.Version, State: parked(claim)})
 		return err
 	})
 }

@@ -3,25 +3,17 @@ package bench
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	toolscache "k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/probe"
-	"example.com/fairlead/activities/sweep"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
-	"example.com/fairlead/deploy/local/echo"
-	"example.com/fairlead/starter"
+	"example.com/fairlead/api/crawl/ref"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 	"example.com/fairlead/worker"
 )
@@ -45,7 +37,7 @@ const (
 func BenchmarkProxyWeek(b *testing.B) {
 	w := newWorld(b)
 	idle := w.newIdle()
-	id := wire.ProxyID(refOf(idle.proxy))
+	id := wire.ProxyID(ref.Of(idle.proxy))
 	before, err := markOf(w.ctx, w.temporal, id)
 	w.must("look at the workflow", err)
 	span := time.Duration(*weekSize * float64(week))
@@ -68,8 +60,8 @@ func BenchmarkProxyWeek(b *testing.B) {
 		}
 	}
 	// Were it not, nothing would have been measured.
-	w.must("signal the workflow", idle.signaller.Changed(w.ctx, refOf(idle.proxy)))
-	w.eventually("a signal shows in the history", patience, func() bool {
+	w.must("signal the workflow", idle.signaller.Changed(w.ctx, ref.Of(idle.proxy)))
+	eventually.Within(w.tb, "a signal shows in the history", patience, func() bool {
 		events, err := since(w.ctx, w.temporal, id, before)
 		w.must("read the history", err)
 		return len(events) > 0
@@ -78,128 +70,6 @@ func BenchmarkProxyWeek(b *testing.B) {
 
 // untold takes a verdict to nobody.
 func untold(context.Context, probe.Transition) error { return nil }
-
-// idle is a Ready proxy, and all that could disturb it.
-type idle struct {
-	*world
-	proxy     *crawl.Proxy
-	signaller *counted
-	signals   *atomic.Int64
-	sweeps    *sweep.Provider
-	objects   *sweep.Objects
-	wake      worker.WakeOptions
-	probeURL  string
-	calls     *calls
-	// resyncs are how often the starter was told an object that had not changed.
-	resyncs atomic.Int32
-}
-
-// counted is the signaller; it counts.
-type counted struct {
-	*starter.Signaller
-	signals *atomic.Int64
-}
-
-func (c *counted) Changed(ctx context.Context, ref wire.ProxyRef) error {
-	c.signals.Add(1)
-	return c.Signaller.Changed(ctx, ref)
-}
-
-func (c *counted) Observed(ctx context.Context, ref wire.ProxyRef) error {
-	c.signals.Add(1)
-	return c.Signaller.Observed(ctx, ref)
-}
-
-func (c *counted) Health(ctx context.Context, ref wire.ProxyRef, h wire.Health) error {
-	c.signals.Add(1)
-	return c.Signaller.Health(ctx, ref, h)
-}
-
-// newIdle brings a proxy up by the parts that run in an installation.
-func (w *world) newIdle() *idle {
-	w.tb.Helper()
-	i := &idle{world: w, signals: &atomic.Int64{}, calls: newCalls(), probeURL: w.echo()}
-	file, _ := w.providersFile("process")
-	r := w.registry(file, i.calls)
-	w.tb.Cleanup(func() { endInstances(w.tb, r) })
-	mgr := w.runFairlead(r, ptr.To(resyncQuick))
-	i.countResyncs(mgr.GetCache())
-	i.signaller = &counted{Signaller: &starter.Signaller{Temporal: w.temporal, Log: quiet}, signals: i.signals}
-
-	p, err := r.Get("process")
-	w.must("find the provider", err)
-	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
-	w.must("make the metrics", err)
-	i.sweeps = &sweep.Provider{
-		Name: "process", Type: "process", Provider: p, Cache: mgr.GetClient(), Live: w.client,
-		Workflows: i.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics, Log: quiet,
-	}
-	i.objects = &sweep.Objects{Cache: mgr.GetClient(), Live: w.client, Workflows: i.signaller, Providers: r, Log: quiet}
-	i.wake = worker.WakeOptions{Cache: mgr.GetClient(), Wake: i.signaller, Providers: r, Log: quiet}
-
-	i.proxy = managed(w.namespace, "idle", "process")
-	w.must("create a Proxy", w.client.Create(w.ctx, i.proxy))
-	i.becomeReady(mgr.GetClient())
-	return i
-}
-
-// echo serves the target of probes.
-func (w *world) echo() (url string) {
-	w.tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	w.must("serve the echo target", err)
-	w.run("the echo target", func(ctx context.Context) error { return echo.Serve(ctx, l) })
-	return "http://" + l.Addr().String() + "/"
-}
-
-// becomeReady probes until the proxy is Ready and its workflow parks.
-func (i *idle) becomeReady(cached client.Reader) {
-	i.tb.Helper()
-	ctx, cancel := context.WithCancel(i.ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		worker.Probe(ctx, worker.ProbeOptions{Cache: cached, Tell: i.signaller, DefaultURL: i.probeURL, Metrics: noMetrics{}, Log: quiet})
-	}()
-	i.eventually("the proxy is Ready", patience, func() bool { return i.get(i.proxy).Status.IsTrue(crawl.ConditionReady) })
-	cancel()
-	<-ended
-	i.eventually("the workflow parks", patience, func() bool { return i.parks(refOf(i.proxy)) })
-	i.proxy = i.get(i.proxy)
-	i.eventually("the caches are up to date", patience, func() bool {
-		var p crawl.Proxy
-		i.must("read a Proxy", cached.Get(i.ctx, client.ObjectKeyFromObject(i.proxy), &p))
-		return p.ResourceVersion == i.proxy.ResourceVersion
-	})
-	i.signals.Store(0)
-	i.resyncs.Store(0)
-}
-
-type noMetrics struct{}
-
-func (noMetrics) Probed(string, string, probe.Result) {}
-func (noMetrics) Forget(string, string)               {}
-
-// countResyncs notes what the starter gets to see of its cache's resyncs.
-func (i *idle) countResyncs(c cache.Cache) {
-	i.tb.Helper()
-	informer, err := c.GetInformer(i.ctx, &crawl.Proxy{})
-	i.must("watch Proxies", err)
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(before, now any) {
-		was, ok := before.(*crawl.Proxy)
-		is, also := now.(*crawl.Proxy)
-		if ok && also && was.ResourceVersion == is.ResourceVersion {
-			i.resyncs.Add(1)
-		}
-	}})
-	i.must("watch Proxies", err)
-}
-
-// resync waits for n resyncs of the running starter.
-func (i *idle) resync(n int32) {
-	i.tb.Helper()
-	i.eventually("the starter's cache resyncs", time.Duration(n)*resyncQuick+patience, func() bool { return i.resyncs.Load() >= n })
-}
 
 // sweep runs n sweeps of the provider and n of the objects, a minute apart by their
 // clock.
@@ -267,7 +137,7 @@ func spiky() latency {
 
 // report sends a verdict to the workflow, as the worker does.
 func (i *idle) report(ctx context.Context, t probe.Transition) error {
-	return i.signaller.Health(ctx, refOf(i.proxy), wire.Health{
+	return i.signaller.Health(ctx, ref.Of(i.proxy), wire.Health{
 		Incarnation: t.Incarnation, Healthy: t.Healthy, Verdict: string(t.Verdict), Message: t.Message,
 		LatencyMillis: t.Latency.Milliseconds(), ExitIP: t.ExitIP, ProbedAt: t.At,
 	})

@@ -4,30 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	temporalclient "go.temporal.io/sdk/client"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/desired"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
-	"example.com/fairlead/temporal/conn"
-	"example.com/fairlead/temporal/wire"
 )
-
-// quiet is the log of what is measured: only the figures are to be read.
-var quiet = slog.New(slog.DiscardHandler)
 
 // world is a Kubernetes namespace and a Temporal namespace of one benchmark.
 type world struct {
@@ -46,15 +36,11 @@ type world struct {
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	w := &world{tb: tb, ctx: tb.Context(), rest: localtest.ControlPlane(tb)}
-	w.rest.QPS = -1 // as the parts of Fairlead
-	var err error
-	w.client, err = client.New(w.rest, client.Options{Scheme: scheme(tb)})
-	w.must("make a client", err)
+	w.client = localtest.Client(tb, w.rest)
 	w.temporalAddress, w.temporalNamespace = localtest.Temporal(tb)
-	w.temporal, err = conn.Dial(w.ctx, conn.Options{Address: w.temporalAddress, Namespace: w.temporalNamespace, Log: quiet})
-	w.must("connect to Temporal", err)
-	tb.Cleanup(w.temporal.Close)
-	w.clusterID, err = desired.Cluster("").ID(w.ctx, w.client)
+	w.temporal = localtest.DialTemporal(tb, w.temporalAddress, w.temporalNamespace)
+	var err error
+	w.clusterID, err = kube.Identity(w.ctx, w.client)
 	w.must("read the cluster's identity", err)
 	w.namespace = w.newNamespace()
 	return w
@@ -79,23 +65,11 @@ func (w *world) forget(namespace string) {
 	w.must("delete the Proxies", w.client.DeleteAllOf(w.ctx, &crawl.Proxy{}, client.InNamespace(namespace)))
 }
 
-func scheme(tb testing.TB) *runtime.Scheme {
-	tb.Helper()
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(s); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return s
-}
-
 func (w *world) newNamespace() string {
 	w.tb.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}
-	w.must("make a namespace", w.client.Create(w.ctx, ns))
-	w.tb.Cleanup(func() { w.forget(ns.Name) })
-	return ns.Name
+	namespace := localtest.Namespace(w.tb, w.client, "bench")
+	w.tb.Cleanup(func() { w.forget(namespace) })
+	return namespace
 }
 
 // must ends the benchmark: what could not be done was not measured.
@@ -103,16 +77,6 @@ func (w *world) must(doing string, err error) {
 	w.tb.Helper()
 	if err != nil {
 		w.tb.Fatalf("%s: %v", doing, err)
-	}
-}
-
-// eventually waits for what must come, however long a busy machine takes.
-func (w *world) eventually(what string, patience time.Duration, ok func() bool) {
-	w.tb.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.tb.Fatalf("not within %s: %s", patience, what)
-		}
 	}
 }
 
@@ -144,10 +108,6 @@ func (w *world) providersFile(names ...string) (path string, stateDirs map[strin
 	path = filepath.Join(dir, "providers.yaml")
 	w.must("write the providers file", os.WriteFile(path, data, 0o600))
 	return path, stateDirs
-}
-
-func refOf(p *crawl.Proxy) wire.ProxyRef {
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
 }
 
 func managed(namespace, name, provider string) *crawl.Proxy {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -13,9 +12,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
 )
@@ -52,20 +51,12 @@ type calendar struct {
 
 func newCalendar(t *testing.T) *calendar {
 	t.Helper()
-	address, namespace := localtest.Temporal(t)
-	c, err := temporalclient.DialContext(t.Context(), temporalclient.Options{
-		HostPort: address, Namespace: namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return &calendar{t, c}
+	return &calendar{t, localtest.TemporalClient(t)}
 }
 
 // keep runs the starter's part until stop is called.
 func (c *calendar) keep(f *file, every time.Duration) (stop func()) {
-	s := &starter.Schedules{Temporal: c.Client, Providers: f, Every: every, Log: slog.New(slog.DiscardHandler)}
+	s := &starter.Schedules{Temporal: c.Client, Providers: f, Every: every, Log: localtest.Quiet()}
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Start(ctx) }()
@@ -95,19 +86,10 @@ func (c *calendar) describe(id string) *temporalclient.ScheduleDescription {
 	return d
 }
 
-func (c *calendar) eventually(what string, ok func() bool) {
-	c.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
 func (c *calendar) there(ids ...string) {
 	c.t.Helper()
 	for _, id := range ids {
-		c.eventually(id+" is there", func() bool { return c.describe(id) != nil })
+		eventually.Until(c.t, id+" is there", func() bool { return c.describe(id) != nil })
 	}
 }
 
@@ -145,7 +127,7 @@ func TestSchedulesAreMade(t *testing.T) {
 		if a.ID != id || a.TaskQueue != wire.QueueMain || a.Workflow != workflow || a.WorkflowRunTimeout <= 0 {
 			t.Errorf("%s: action %+v", id, a)
 		}
-		c.eventually(id+" runs at once", func() bool { return c.describe(id).Info.NumActions > 0 })
+		eventually.Until(t, id+" runs at once", func() bool { return c.describe(id).Info.NumActions > 0 })
 	}
 	if len(offsets) < 2 {
 		t.Error("they all fire at the same time")
@@ -163,7 +145,7 @@ func TestSchedulesFollowTheFile(t *testing.T) {
 	t.Run("one whose provider left goes, others' stay", func(t *testing.T) {
 		f.edit("kvm", "new")
 		c.there("sweep/new")
-		c.eventually("sweep/gcp goes", func() bool { return c.describe("sweep/gcp") == nil })
+		eventually.Until(t, "sweep/gcp goes", func() bool { return c.describe("sweep/gcp") == nil })
 		c.there("sweep/kvm", "sweep/objects", "sweep/of-somebody-else", "other")
 	})
 	t.Run("one that comes back is made again", func(t *testing.T) {
@@ -173,7 +155,7 @@ func TestSchedulesFollowTheFile(t *testing.T) {
 	t.Run("somebody else's is not taken over, and holds up nobody", func(t *testing.T) {
 		f.edit("kvm", "of-somebody-else", "zoo")
 		c.there("sweep/zoo")
-		c.eventually("sweep/gcp goes", func() bool { return c.describe("sweep/gcp") == nil })
+		eventually.Until(t, "sweep/gcp goes", func() bool { return c.describe("sweep/gcp") == nil })
 		if a := c.describe("sweep/of-somebody-else").Schedule.Action.(*temporalclient.ScheduleWorkflowAction); a.Workflow != "Other" {
 			t.Errorf("it starts %v now", a.Workflow)
 		}
@@ -187,7 +169,7 @@ func TestSchedulesFollowTheFile(t *testing.T) {
 		}
 		defer c.keep(aFile("kvm", "zoo"), time.Minute)()
 		c.there("sweep/kvm")
-		c.eventually("sweep/new goes", func() bool { return c.describe("sweep/new") == nil }) // the last thing that is done
+		eventually.Until(t, "sweep/new goes", func() bool { return c.describe("sweep/new") == nil }) // the last thing that is done
 		if after := c.describe("sweep/zoo"); !after.Info.LastUpdateAt.Equal(before.Info.LastUpdateAt) {
 			t.Errorf("sweep/zoo was updated at %s", after.Info.LastUpdateAt)
 		}
@@ -197,7 +179,7 @@ func TestSchedulesFollowTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.keep(aFile("kvm", "zoo"), 5*time.Minute)()
-		c.eventually("sweep/zoo is every 5 min", func() bool { return c.describe("sweep/zoo").Schedule.Spec.Intervals[0].Every == 5*time.Minute })
+		eventually.Until(t, "sweep/zoo is every 5 min", func() bool { return c.describe("sweep/zoo").Schedule.Spec.Intervals[0].Every == 5*time.Minute })
 		if s := c.describe("sweep/zoo").Schedule.State; !s.Paused || s.Note != "a person's" {
 			t.Errorf("its state is %+v", s)
 		}
@@ -239,9 +221,9 @@ func TestSchedulesAreKeptAgainstEdits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.eventually("it is edited", func() bool { return shown(c.describe("sweep/kvm")) != want })
+			eventually.Until(t, "it is edited", func() bool { return shown(c.describe("sweep/kvm")) != want })
 			defer c.keep(aFile("kvm"), time.Minute)()
-			c.eventually("it is mended", func() bool { return shown(c.describe("sweep/kvm")) == want })
+			eventually.Until(t, "it is mended", func() bool { return shown(c.describe("sweep/kvm")) == want })
 		})
 	}
 }

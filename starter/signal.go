@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -18,7 +17,6 @@ import (
 // Signaller sends signals to workflows of Proxies.
 type Signaller struct {
 	Temporal temporalclient.Client
-	Log      *slog.Logger
 }
 
 // Changed wakes the workflow of ref, and starts it if it does not run.

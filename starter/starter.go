@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -77,17 +78,13 @@ func Add(ctx context.Context, mgr manager.Manager, signaller *Signaller) error {
 func proxyEvents() handler.TypedEventHandler[*crawl.Proxy, wire.ProxyRef] {
 	type queue = workqueue.TypedRateLimitingInterface[wire.ProxyRef]
 	return handler.TypedFuncs[*crawl.Proxy, wire.ProxyRef]{
-		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*crawl.Proxy], q queue) { q.Add(refOf(e.Object)) },
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*crawl.Proxy], q queue) { q.Add(ref.Of(e.Object)) },
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*crawl.Proxy], q queue) {
 			if e.ObjectOld.UID != e.ObjectNew.UID {
-				q.Add(refOf(e.ObjectOld))
+				q.Add(ref.Of(e.ObjectOld))
 			}
-			q.Add(refOf(e.ObjectNew))
+			q.Add(ref.Of(e.ObjectNew))
 		},
-		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*crawl.Proxy], q queue) { q.Add(refOf(e.Object)) },
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*crawl.Proxy], q queue) { q.Add(ref.Of(e.Object)) },
 	}
-}
-
-func refOf(p *crawl.Proxy) wire.ProxyRef {
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
 }

@@ -3,18 +3,15 @@ package starter_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -22,8 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/wire"
 )
@@ -41,43 +40,16 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t}
-	var err error
-	if w.client, err = client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme(t)}); err != nil {
-		t.Fatal(err)
-	}
-	address, namespace := localtest.Temporal(t)
-	w.temporal, err = temporalclient.DialContext(t.Context(), temporalclient.Options{
-		HostPort: address, Namespace: namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.temporal.Close)
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "starter-"}}
-	if err := w.client.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	w.namespace = ns.Name
+	w := &world{t: t, client: localtest.Client(t, localtest.ControlPlane(t)), temporal: localtest.TemporalClient(t)}
+	w.namespace = localtest.Namespace(t, w.client, "starter")
 	return w
-}
-
-func scheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
 }
 
 // run runs a starter until stop is called.
 func (w *world) run() (stop func()) {
 	w.t.Helper()
 	mgr, err := ctrl.NewManager(localtest.ControlPlane(w.t), ctrl.Options{
-		Scheme:  scheme(w.t),
+		Scheme:  w.client.Scheme(),
 		Metrics: server.Options{BindAddress: "0"},
 		Cache: cache.Options{
 			ByObject:          starter.CacheByObject(),
@@ -89,7 +61,7 @@ func (w *world) run() (stop func()) {
 		w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
-	s := &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
+	s := &starter.Signaller{Temporal: w.temporal}
 	if err := starter.Add(ctx, mgr, s); err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,7 +101,7 @@ func (w *world) observe(p *crawl.Proxy, versions map[string]string) {
 // signals counts those that the workflow of p has got; -1 when there is none.
 func (w *world) signals(p *crawl.Proxy) int {
 	w.t.Helper()
-	id := wire.ProxyID(wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)})
+	id := wire.ProxyID(ref.Of(p))
 	events := w.temporal.GetWorkflowHistory(w.t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	count := 0
 	for events.HasNext() {
@@ -144,15 +116,13 @@ func (w *world) signals(p *crawl.Proxy) int {
 	return count
 }
 
-func (w *world) eventually(what string, want int, got func() int) {
+// signalled waits until the workflow of p has got so many signals.
+func (w *world) signalled(what string, p *crawl.Proxy, want int) {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for seen := got(); seen != want; seen = got() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%s: %d signals, want %d", what, seen, want)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	eventually.Sees(w.t, fmt.Sprintf("%s: %d signals", what, want), time.Minute, func() (bool, string) {
+		got := w.signals(p)
+		return got == want, strconv.Itoa(got)
+	})
 }
 
 func TestStarter(t *testing.T) {
@@ -160,13 +130,13 @@ func TestStarter(t *testing.T) {
 	stop := w.run()
 	t.Run("a new object starts its workflow, and is signalled once while that has not answered", func(t *testing.T) {
 		p := w.create("new")
-		w.eventually("new object", 1, func() int { return w.signals(p) })
+		w.signalled("new object", p, 1)
 		p.Labels = map[string]string{"note": "no-input-of-the-workflow"}
 		if err := w.client.Update(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		marker := w.create("marker") // by the time that this one is seen, the update was seen too
-		w.eventually("marker", 1, func() int { return w.signals(marker) })
+		w.signalled("marker", marker, 1)
 		if got := w.signals(p); got != 1 {
 			t.Errorf("%d signals, want 1", got)
 		}
@@ -180,34 +150,34 @@ func TestStarter(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.create("secretive", func(p *crawl.Proxy) { p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: "auth"} })
-		w.eventually("new object", 1, func() int { return w.signals(p) })
+		w.signalled("new object", p, 1)
 		w.observe(p, map[string]string{"auth": secret.ResourceVersion})
 
 		p.Spec.Port = 4000
 		if err := w.client.Update(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually("edit", 2, func() int { return w.signals(p) })
+		w.signalled("edit", p, 2)
 		w.observe(p, map[string]string{"auth": secret.ResourceVersion})
 
 		secret.StringData = map[string]string{"password": "q"}
 		if err := w.client.Update(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually("rotation", 3, func() int { return w.signals(p) })
+		w.signalled("rotation", p, 3)
 		w.observe(p, map[string]string{"auth": secret.ResourceVersion})
 
 		secret.Labels = nil
 		if err := w.client.Update(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually("removed label", 4, func() int { return w.signals(p) })
+		w.signalled("removed label", p, 4)
 	})
 	t.Run("a restart signals only objects with inputs that their status does not speak of", func(t *testing.T) {
 		var quiet []*crawl.Proxy
 		for i := range 20 {
 			p := w.create(fmt.Sprintf("quiet-%d", i))
-			w.eventually("new object", 1, func() int { return w.signals(p) })
+			w.signalled("new object", p, 1)
 			w.observe(p, nil)
 			quiet = append(quiet, p)
 		}
@@ -218,9 +188,9 @@ func TestStarter(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop = w.run()
-		w.eventually("edited object", 2, func() int { return w.signals(edited) })
+		w.signalled("edited object", edited, 2)
 		marker := w.create("last")
-		w.eventually("marker", 1, func() int { return w.signals(marker) })
+		w.signalled("marker", marker, 1)
 		for _, p := range quiet {
 			if got := w.signals(p); p != edited && got != 1 {
 				t.Errorf("%s has %d signals, want 1", p.Name, got)

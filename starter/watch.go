@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -40,37 +41,37 @@ type sent struct {
 	at     time.Time
 }
 
-// Reconcile wakes the workflow of ref when the object has inputs that its status
+// Reconcile wakes the workflow of key when the object has inputs that its status
 // does not speak of.
-func (w *watch) Reconcile(ctx context.Context, ref wire.ProxyRef) (reconcile.Result, error) {
+func (w *watch) Reconcile(ctx context.Context, key wire.ProxyRef) (reconcile.Result, error) {
 	var p crawl.Proxy
-	err := w.reader.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
+	err := w.reader.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: key.Name}, &p)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && string(p.UID) != ref.UID:
-		w.forget(ref.UID)
-		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
+	case apierrors.IsNotFound(err), err == nil && string(p.UID) != key.UID:
+		w.forget(key.UID)
+		return reconcile.Result{}, w.signaller.Gone(ctx, key)
 	case err != nil:
-		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", ref, err)
+		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", key, err)
 	}
 	if !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) && !p.Foreign() {
-		w.forget(ref.UID) // others hold it back; our part is done
-		return reconcile.Result{}, w.signaller.Gone(ctx, ref)
+		w.forget(key.UID) // others hold it back; our part is done
+		return reconcile.Result{}, w.signaller.Gone(ctx, key)
 	}
 	inputs, err := w.inputs(ctx, &p)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if inputs == p.Status.ObservedInputs {
-		w.forget(ref.UID)
+		w.forget(key.UID)
 		return reconcile.Result{}, nil
 	}
-	if rest := w.pending(ref.UID, inputs); rest > 0 {
+	if rest := w.pending(key.UID, inputs); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	if err := w.signaller.Changed(ctx, ref); err != nil {
+	if err := w.signaller.Changed(ctx, key); err != nil {
 		return reconcile.Result{}, err
 	}
-	w.remember(ref.UID, inputs)
+	w.remember(key.UID, inputs)
 	return reconcile.Result{RequeueAfter: resend}, nil
 }
 
@@ -122,7 +123,7 @@ func (w *watch) ofSecret(ctx context.Context, s *metav1.PartialObjectMetadata) [
 	}
 	var refs []wire.ProxyRef
 	for i := range list.Items {
-		refs = append(refs, refOf(&list.Items[i]))
+		refs = append(refs, ref.Of(&list.Items[i]))
 	}
 	return refs
 }

@@ -14,13 +14,14 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/conn"
 )
 
 // options are those of a worker whose Temporal is at address, without providers.
 func options(t *testing.T, address string, log *bytes.Buffer) Options {
 	t.Helper()
-	c, err := conn.Lazy(conn.Options{Address: address, Namespace: "n", Log: slog.New(slog.DiscardHandler)})
+	c, err := conn.Lazy(conn.Options{Address: address, Namespace: "n", Log: localtest.Quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,255 +1,20 @@
 package worker_test
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
-	enumspb "go.temporal.io/api/enums/v1"
 	temporalclient "go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
-	"example.com/fairlead/activities/provider/process/forward"
-	"example.com/fairlead/activities/sweep"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
-	"example.com/fairlead/deploy/local/localtest"
-	"example.com/fairlead/starter"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
-	"example.com/fairlead/worker"
 )
-
-// asProxy is the argument that makes this test program a proxy.
-const asProxy = "proxy"
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == asProxy {
-		os.Exit(runProxy(os.Args[2:]))
-	}
-	os.Exit(localtest.Main(m))
-}
-
-func runProxy(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	o := forward.Options{Out: os.Stderr}
-	fs := pflag.NewFlagSet(asProxy, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	err := fs.Parse(args)
-	if err == nil {
-		err = forward.Run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 3
-	}
-	return 0
-}
-
-// world is a cluster, a Temporal namespace and a provider "local", with a worker and
-// the Schedules. Sweeps run when a test asks, and once when their Schedule is made.
-type world struct {
-	t         *testing.T
-	live      client.Client
-	temporal  temporalclient.Client
-	signaller *starter.Signaller
-	namespace string
-	cluster   string
-	stateDir  string
-	runs      map[string]int
-}
-
-func newWorld(t *testing.T) *world {
-	t.Helper()
-	w := &world{t: t, stateDir: filepath.Join(t.TempDir(), "proxies"), runs: map[string]int{}}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
-	if w.live, err = client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
-	}
-	if w.cluster, err = desired.Cluster("").ID(t.Context(), w.live); err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "worker-"}}
-	if err := w.live.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	address, temporalNamespace := localtest.Temporal(t)
-	w.temporal, err = temporalclient.DialContext(t.Context(), temporalclient.Options{
-		HostPort: address, Namespace: temporalNamespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.temporal.Close)
-	w.namespace = ns.Name
-	w.signaller = &starter.Signaller{Temporal: w.temporal, Log: slog.New(slog.DiscardHandler)}
-	t.Cleanup(func() {
-		if err := w.machine(w.cluster, 0).DeleteAll(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
-}
-
-// machine is the provider as it was some time ago, or that of another cluster.
-func (w *world) machine(cluster string, ago time.Duration) *process.Provider {
-	w.t.Helper()
-	p, err := process.New(process.Options{
-		Settings: process.Settings{StateDir: w.stateDir}, ClusterID: cluster,
-		Command: []string{os.Args[0], asProxy}, Now: func() time.Time { return time.Now().Add(-ago) },
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return p
-}
-
-// run runs the worker and keeps the Schedules until the test ends.
-func (w *world) run() {
-	w.t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	path := filepath.Join(w.t.TempDir(), "providers.yaml")
-	content := fmt.Sprintf("providers: [{name: local, type: process, process: {stateDir: %s}}]", w.stateDir)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	build := process.Builder(process.Options{ClusterID: w.cluster, Command: []string{os.Args[0], asProxy}})
-	providers, err := provider.Load(path, map[string]provider.Builder{process.Type: build}, quiet)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(w.t.Context())
-	ended := make(chan error, 2)
-	go func() {
-		ended <- worker.Run(ctx, worker.Options{
-			Temporal: w.temporal, Kubernetes: w.live, Providers: providers, Log: quiet,
-			Sweeps: &worker.SweepOptions{Cache: w.live, Workflows: w.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics},
-		})
-	}()
-	schedules := &starter.Schedules{Temporal: w.temporal, Providers: providers, Every: time.Hour, Log: quiet}
-	go func() { ended <- schedules.Start(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		for range 2 {
-			if err := <-ended; err != nil {
-				w.t.Error(err)
-			}
-		}
-	})
-}
-
-// instance makes one, an hour old, for the object with this name and UID.
-func (w *world) instance(cluster, name, uid string) (dir string) {
-	w.t.Helper()
-	m := w.machine(cluster, time.Hour)
-	places, err := m.Places(w.t.Context(), "", nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	id := provider.ID{Place: places[0], Name: provider.InstanceName(uid)}
-	_, err = m.Create(w.t.Context(), provider.Request{
-		ID: id, Incarnation: 1, Owner: provider.Owner{Namespace: w.namespace, Name: name, UID: uid, ClusterID: cluster},
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return filepath.Join(w.stateDir, id.Name)
-}
-
-func (w *world) create(p *crawl.Proxy) wire.ProxyRef {
-	w.t.Helper()
-	p.Namespace = w.namespace
-	if err := w.live.Create(w.t.Context(), p); err != nil {
-		w.t.Fatal(err)
-	}
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
-}
-
-func (w *world) eventually(what string, ok func() bool) {
-	w.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
-func (w *world) running(ref wire.ProxyRef) bool {
-	w.t.Helper()
-	ok, err := w.signaller.Running(w.t.Context(), ref)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return ok
-}
-
-// sweep runs a Schedule once more, the first time when it is made, and returns the
-// id of the workflow once that has ended well.
-func (w *world) sweep(schedule string, result any) (id string) {
-	w.t.Helper()
-	h := w.temporal.ScheduleClient().GetHandle(w.t.Context(), schedule)
-	if w.runs[schedule] > 0 {
-		if err := h.Trigger(w.t.Context(), temporalclient.ScheduleTriggerOptions{}); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	w.runs[schedule]++
-	var run *temporalclient.ScheduleWorkflowExecution
-	w.eventually(schedule+" runs", func() bool {
-		d, err := h.Describe(w.t.Context())
-		if err != nil || d.Info.NumActions < w.runs[schedule] {
-			return false // its Schedule is not made yet
-		}
-		run = d.Info.RecentActions[len(d.Info.RecentActions)-1].StartWorkflowResult
-		return true
-	})
-	if err := w.temporal.GetWorkflow(w.t.Context(), run.WorkflowID, run.FirstExecutionRunID).Get(w.t.Context(), result); err != nil {
-		w.t.Fatal(err)
-	}
-	return run.WorkflowID
-}
-
-// activities counts those of a workflow.
-func (w *world) activities(id string) int {
-	w.t.Helper()
-	events, n := w.temporal.GetWorkflowHistory(w.t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT), 0
-	for events.HasNext() {
-		e, err := events.Next()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
-			n++
-		}
-	}
-	return n
-}
 
 func TestOrphansGoAfterTwoSweeps(t *testing.T) {
 	w := newWorld(t)
@@ -312,14 +77,14 @@ func TestObjectsWithoutWorkflowGetOne(t *testing.T) {
 	idle := w.create(&crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Name: "idle"}, Spec: crawl.ProxySpec{Mode: crawl.ModeExternal, Endpoint: endpoint}})
 	unknown := w.create(&crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Name: "unknown"}, Spec: crawl.ProxySpec{Provider: "nowhere"}})
 	w.run()
-	for _, ref := range []wire.ProxyRef{idle, unknown} {
-		if err := w.signaller.Changed(t.Context(), ref); err != nil {
+	for _, key := range []wire.ProxyRef{idle, unknown} {
+		if err := w.signaller.Changed(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
-		w.eventually(ref.Name+" is at rest", func() bool {
+		eventually.Until(t, key.Name+" is at rest", func() bool {
 			var p crawl.Proxy
-			err := w.live.Get(t.Context(), client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &p)
-			return err == nil && p.Status.Phase != "" && w.running(ref)
+			err := w.live.Get(t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, &p)
+			return err == nil && p.Status.Phase != "" && w.running(key)
 		})
 	}
 	started := func() int {
@@ -331,15 +96,15 @@ func TestObjectsWithoutWorkflowGetOne(t *testing.T) {
 		}
 		return r.Started
 	}
-	w.eventually("all run, and nobody is started", func() bool { return started() == 0 })
+	eventually.Until(t, "all run, and nobody is started", func() bool { return started() == 0 })
 	if err := w.temporal.TerminateWorkflow(t.Context(), wire.ProxyID(idle), "", "test"); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.temporal.CancelWorkflow(t.Context(), wire.ProxyID(unknown), ""); err != nil {
 		t.Fatal(err)
 	}
-	w.eventually("both have ended", func() bool { return !w.running(idle) && !w.running(unknown) })
-	w.eventually("both run again", func() bool {
+	eventually.Until(t, "both have ended", func() bool { return !w.running(idle) && !w.running(unknown) })
+	eventually.Until(t, "both run again", func() bool {
 		started()
 		return w.running(idle) && w.running(unknown)
 	})

@@ -4,36 +4,27 @@ package desired
 
 import (
 	"context"
-	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 )
 
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Cluster is the identity of a cluster as it was given; empty for that which the
 // cluster itself has.
 type Cluster string
 
-// ID is the identity: the given one, else the UID of the kube-system namespace of the
-// cluster that r reads.
+// ID is the identity: the given one, else that of the cluster which r reads.
 func (c Cluster) ID(ctx context.Context, r client.Reader) (string, error) {
 	if c != "" {
 		return string(c), nil
 	}
-	var ns corev1.Namespace
-	if err := r.Get(ctx, types.NamespacedName{Name: metav1.NamespaceSystem}, &ns); err != nil {
-		return "", fmt.Errorf("read the cluster's identity, the UID of namespace kube-system: %w", err)
-	}
-	return string(ns.UID), nil
+	return kube.Identity(ctx, r)
 }
 
 // Request turns p into a request, with its Secrets read and its hash computed, but

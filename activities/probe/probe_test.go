@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"example.com/fairlead/activities/probe"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
@@ -89,16 +91,21 @@ func TestProbeOfBrokenProxies(t *testing.T) {
 	}))
 	t.Cleanup(garbage.Close)
 
-	for name, tt := range map[string]struct{ proxy, says string }{
-		"nothing listens":              {"http://" + freeAddress(t), "cannot use the proxy"},
-		"it accepts and never answers": {"http://" + silent.Addr().String(), "no answer in time"},
-		"it does not speak HTTP":       {garbage.URL, "malformed"},
-		"it does not speak SOCKS":      {strings.Replace(garbage.URL, "http", "socks5", 1), "no answer in time"},
-		"it does not speak TLS":        {strings.Replace(garbage.URL, "http", "https", 1), "tls"},
+	// What must be found out has time to be, on a busy machine too.
+	short, long := milliseconds(300), milliseconds(60_000)
+	for name, tt := range map[string]struct {
+		proxy, says string
+		timeout     *metav1.Duration
+	}{
+		"nothing listens":              {"http://" + freeAddress(t), "cannot use the proxy", long},
+		"it accepts and never answers": {"http://" + silent.Addr().String(), "no answer in time", short},
+		"it does not speak HTTP":       {garbage.URL, "malformed", long},
+		"it does not speak SOCKS":      {strings.Replace(garbage.URL, "http", "socks5", 1), "no answer in time", short},
+		"it does not speak TLS":        {strings.Replace(garbage.URL, "http", "https", 1), "tls", long},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short := checking(func(h *crawl.HealthCheck) { h.Timeout = milliseconds(300) })
-			r := probe.Probe(t.Context(), targetFor(t, endpoint(t, tt.proxy), target.URL, short))
+			bounded := checking(func(h *crawl.HealthCheck) { h.Timeout = tt.timeout })
+			r := probe.Probe(t.Context(), targetFor(t, endpoint(t, tt.proxy), target.URL, bounded))
 			if r.Verdict != probe.Dead || !strings.Contains(r.Message, tt.says) {
 				t.Errorf("got %+v, want dead with %q", r, tt.says)
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"example.com/fairlead/activities/probe"
+	"example.com/fairlead/internal/eventually"
 )
 
 const squidConf = `http_port %[1]s
@@ -102,20 +103,17 @@ func freeAddress(t *testing.T) string {
 
 func waitForListener(t *testing.T, address string, failed func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	eventually.Sees(t, "something listens on "+address, time.Minute, func() (bool, string) {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {
 			_ = conn.Close()
-			return
+			return true, ""
 		}
 		if err := failed(); err != nil {
 			t.Fatal(err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing listens on %s after 30 s: %v", address, err)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
+		return false, err.Error()
+	})
 }
 
 func TestSquid(t *testing.T) {

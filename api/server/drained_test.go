@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -80,12 +82,13 @@ func (w *world) tell(d *told) {
 	w.t.Cleanup(func() { cancel(); <-ended })
 }
 
-// eventually waits until the names that were told are want.
-func (d *told) eventually(t *testing.T, want ...string) {
+// comes waits until the names that were told are want.
+func (d *told) comes(t *testing.T, want ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); len(d.names()) < len(want) && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually.Sees(t, fmt.Sprintf("%d are told", len(want)), time.Minute, func() (bool, string) {
+		names := d.names()
+		return len(names) >= len(want), fmt.Sprint(names)
+	})
 	if diff := cmp.Diff(want, d.names()); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
@@ -101,7 +104,7 @@ func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
 		for _, id := range ids {
 			release(w, id)
 		}
-		d.eventually(t, "crawl/demo/uid-demo")
+		d.comes(t, "crawl/demo/uid-demo")
 	})
 	t.Run("when it runs out, without any request", func(t *testing.T) {
 		w, d := newWorld(t, proxy("demo")), &told{}
@@ -109,7 +112,7 @@ func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
 		w.lease(`{"ttlSeconds": 60}`)
 		w.edit("demo", draining)
 		w.pass(time.Minute)
-		d.eventually(t, "crawl/demo/uid-demo")
+		d.comes(t, "crawl/demo/uid-demo")
 	})
 	t.Run("Temporal is away, then back", func(t *testing.T) {
 		w, d := newWorld(t, proxy("first"), proxy("second")), &told{fail: errors.New("Temporal is away")}
@@ -118,11 +121,9 @@ func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
 		w.edit("first", draining)
 		w.edit("second", draining)
 		release(w, ids[0])
-		for deadline := time.Now().Add(20 * time.Second); !w.logs("Temporal is away") && time.Now().Before(deadline); {
-			time.Sleep(10 * time.Millisecond)
-		}
+		eventually.Until(t, "the failure is logged", func() bool { return w.logs("Temporal is away") })
 		release(w, ids[1])
-		d.eventually(t, "crawl/second/uid-second")
+		d.comes(t, "crawl/second/uid-second")
 	})
 	t.Run("nobody waits for Temporal", func(t *testing.T) {
 		w, d := newWorld(t, proxy("demo")), &told{block: make(chan struct{})}
@@ -134,6 +135,6 @@ func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
 			t.Errorf("%d %s", r.code, r.text)
 		}
 		close(d.block)
-		d.eventually(t, "crawl/demo/uid-demo")
+		d.comes(t, "crawl/demo/uid-demo")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/crawl/ref"
 	"example.com/fairlead/api/crawl/replace"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -58,8 +59,7 @@ func (s *server) replace(w http.ResponseWriter, r *http.Request) {
 	p, value, err := s.replaced(r, namespace, name)
 	switch {
 	case err == nil:
-		ref := wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
-		answer(w, r, http.StatusAccepted, replaceAnswer{WorkflowID: wire.ProxyID(ref), Replace: value})
+		answer(w, r, http.StatusAccepted, replaceAnswer{WorkflowID: wire.ProxyID(ref.Of(p)), Replace: value})
 	case errors.Is(err, replace.ErrGone):
 		unknownProxy(w, r, namespace, name)
 	case errors.Is(err, replace.ErrDeleting):

@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -25,26 +23,14 @@ func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 // TestReplace asks on a real API server: what counts is what it stores, and what it
 // lets through.
 func TestReplace(t *testing.T) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{crawl.AddToScheme, corev1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "replace-"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	c := localtest.Client(t, localtest.ControlPlane(t))
+	ns := localtest.Namespace(t, c, "replace")
 	w := newWorld(t)
 	w.options.Reader, w.options.Objects = c, c
 	w.build()
 	create := func(t *testing.T, name string, spec crawl.ProxySpec, finalizers ...string) *crawl.Proxy {
 		t.Helper()
-		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: name, Finalizers: finalizers}, Spec: spec}
+		p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Finalizers: finalizers}, Spec: spec}
 		if err := c.Create(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +44,7 @@ func TestReplace(t *testing.T) {
 		return p.Annotations[crawl.AnnotationReplace]
 	}
 	ask := func(name, body string) reply {
-		return w.do(http.MethodPost, "/v1/proxies/"+ns.Name+"/"+name+"/replace", body)
+		return w.do(http.MethodPost, "/v1/proxies/"+ns+"/"+name+"/replace", body)
 	}
 	managed := crawl.ProxySpec{Provider: "process"}
 	demo := create(t, "demo", managed)
@@ -69,7 +55,7 @@ func TestReplace(t *testing.T) {
 		if r.code != http.StatusAccepted || !regexp.MustCompile(`^\d{8}T\d{6}Z-[a-z2-7]{8}$`).MatchString(value) {
 			t.Fatalf("%d %s", r.code, r.text)
 		}
-		want := map[string]any{"workflowID": "proxy/" + ns.Name + "/demo/" + string(demo.UID), "replace": annotation(t, demo)}
+		want := map[string]any{"workflowID": "proxy/" + ns + "/demo/" + string(demo.UID), "replace": annotation(t, demo)}
 		if diff := cmp.Diff(want, r.object(t)); diff != "" {
 			t.Errorf("answer (-want +got):\n%s", diff)
 		}

@@ -158,7 +158,7 @@ func (r *run) connect(ctx context.Context) error {
 	if r.temporal, err = conn.Dial(ctx, conn.Options{Address: r.stack.address, Namespace: temporalNamespace, Log: quiet}); err != nil {
 		return err
 	}
-	r.signaller = &starter.Signaller{Temporal: r.temporal, Log: quiet}
+	r.signaller = &starter.Signaller{Temporal: r.temporal}
 	stateDirs, providers := map[string]string{}, "providers:\n"
 	for _, name := range providerNames {
 		stateDirs[name] = filepath.Join(r.dir, "state-"+name)

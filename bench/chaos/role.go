@@ -194,7 +194,7 @@ func runStarter(ctx context.Context, p *part) error {
 	if err != nil {
 		return fmt.Errorf("set up the manager: %w", err)
 	}
-	if err := starter.Add(ctx, mgr, &starter.Signaller{Temporal: p.temporal, Log: p.log}); err != nil {
+	if err := starter.Add(ctx, mgr, &starter.Signaller{Temporal: p.temporal}); err != nil {
 		return err
 	}
 	if err := mgr.Start(ctx); err != nil {

@@ -20,6 +20,7 @@ import (
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/deploy/local/ports"
+	"example.com/fairlead/internal/eventually"
 )
 
 const settleTimeout = 30 * time.Second
@@ -111,23 +112,8 @@ func startElsewhere(t *testing.T, o local.Options) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool { _, err := os.Stat(ready); return err == nil })
+	eventually.Until(t, "the stack is up", func() bool { _, err := os.Stat(ready); return err == nil })
 	return cmd
-}
-
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			t.Fatal("it did not come to be in time")
-		case <-tick.C:
-		}
-	}
 }
 
 // nothingRuns fails the test when a child is recorded, or any process has the

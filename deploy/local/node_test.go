@@ -27,6 +27,7 @@ import (
 
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 )
 
 const squidConf = `http_port 3128
@@ -85,7 +86,7 @@ func TestNodePodComesBackAfterEverythingWasKilled(t *testing.T) {
 // proxiesThroughPod sends a request through the pod to the echo target.
 func proxiesThroughPod(t *testing.T, s *local.Stack) {
 	t.Helper()
-	eventually(t, func() bool {
+	eventually.Until(t, "a request reaches the target through the pod", func() bool {
 		address := readyPod(t, s.RESTConfig)
 		proxied := http.Client{
 			Timeout: settleTimeout,
@@ -141,7 +142,7 @@ func readyPod(t *testing.T, config *rest.Config) string {
 		t.Fatal(err)
 	}
 	var address string
-	eventually(t, func() bool {
+	eventually.Until(t, "the Squid pod is ready", func() bool {
 		pod, err := clients.CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), "squid", metav1.GetOptions{})
 		if err != nil {
 			return false

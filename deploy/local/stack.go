@@ -26,7 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
-	"example.com/fairlead/api/kubeconfig"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy"
 	"example.com/fairlead/deploy/local/child"
 	"example.com/fairlead/deploy/local/controlplane"
@@ -165,7 +165,7 @@ func (s *Stack) startCluster(ctx context.Context) error {
 // useCluster installs Fairlead's objects in an existing cluster.
 func (s *Stack) useCluster(ctx context.Context) error {
 	s.Kubeconfig = s.options.Kubeconfig
-	config, err := kubeconfig.Load(s.Kubeconfig)
+	config, err := kube.Load(s.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read kubeconfig %s: %w", s.Kubeconfig, err)
 	}

@@ -20,6 +20,7 @@ import (
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/child"
 	"example.com/fairlead/deploy/local/ports"
+	"example.com/fairlead/internal/eventually"
 )
 
 func TestObjectsSurvive(t *testing.T) {
@@ -99,7 +100,7 @@ func TestNamespaceWithObjectsIsDeleted(t *testing.T) {
 	if err := clients.CoreV1().Namespaces().Delete(t.Context(), ns.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool {
+	eventually.Until(t, "the namespace is gone", func() bool {
 		_, err := clients.CoreV1().Namespaces().Get(t.Context(), ns.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})

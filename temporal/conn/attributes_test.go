@@ -1,7 +1,6 @@
 package conn_test
 
 import (
-	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/temporal/wire"
 )
@@ -28,7 +28,7 @@ type attribute struct {
 func newAttribute(t *testing.T) attribute {
 	t.Helper()
 	address, namespace := localtest.Temporal(t)
-	a := attribute{t: t, options: conn.Options{Address: address, Namespace: namespace, Log: slog.New(slog.DiscardHandler)}}
+	a := attribute{t: t, options: conn.Options{Address: address, Namespace: namespace, Log: localtest.Quiet()}}
 	a.client = a.dial()
 	return a
 }
@@ -68,18 +68,13 @@ func (a attribute) become(kind enumspb.IndexedValueType) {
 
 func (a attribute) becomes(want enumspb.IndexedValueType) {
 	a.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	eventually.Sees(a.t, name+" becomes "+want.String(), time.Minute, func() (bool, string) {
 		have, err := a.client.OperatorService().ListSearchAttributes(a.t.Context(), &operatorservice.ListSearchAttributesRequest{Namespace: a.options.Namespace})
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		if have.CustomAttributes[name] == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			a.t.Fatalf("within a minute, %s does not become %s", name, want)
-		}
-	}
+		return have.CustomAttributes[name] == want, have.CustomAttributes[name].String()
+	})
 }
 
 func TestMissingSearchAttributeIsAdded(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/temporal/wire"
 )
@@ -81,7 +82,7 @@ func TestUnavailableSearchAttributesAreWaitedFor(t *testing.T) {
 }
 
 func TestLazyClientNeedsNoServerUntilItIsUsed(t *testing.T) {
-	c, err := conn.Lazy(conn.Options{Address: "127.0.0.1:1", Namespace: "n", Log: slog.New(slog.DiscardHandler)})
+	c, err := conn.Lazy(conn.Options{Address: "127.0.0.1:1", Namespace: "n", Log: localtest.Quiet()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"testing"
 	"time"
@@ -12,11 +11,11 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/historytest"
 	"example.com/fairlead/temporal/wire"
 )
@@ -28,14 +27,7 @@ func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 // TestRecord plays each tale on a real server, which must accept every command of
 // it, and replays what the server recorded. With -record the histories are kept.
 func TestRecord(t *testing.T) {
-	address, namespace := localtest.Temporal(t)
-	c, err := client.Dial(client.Options{
-		HostPort: address, Namespace: namespace, Identity: "recorder", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := localtest.TemporalClient(t, func(o *client.Options) { o.Identity = "recorder" })
 	for _, some := range []map[string]func(*player){tales, troubles} {
 		for name, tell := range some {
 			t.Run(name, func(t *testing.T) {
@@ -109,6 +101,7 @@ func (p *player) cut() {
 		p.t.Error(err)
 		return
 	}
+	// Not eventually.Until, which must not fail a test from the goroutine of an activity.
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		answer, err := p.client.DescribeWorkflow(p.t.Context(), p.name, "")
 		if err != nil {
@@ -127,17 +120,11 @@ func (p *player) cut() {
 // until waits until the world is as ok says.
 func (p *player) until(what string, ok func(o *outside) bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	eventually.Sees(p.t, what, time.Minute, func() (bool, string) {
 		p.mu.Lock()
-		done := ok(p.outside)
-		p.mu.Unlock()
-		if done {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("not within a minute: %s; the status is %+v, the calls are %v", what, p.claim.Stored, p.calls)
-		}
-	}
+		defer p.mu.Unlock()
+		return ok(p.outside), fmt.Sprintf("the status %+v, the calls %v", p.claim.Stored, p.calls)
+	})
 }
 
 // told waits for a phase and the reason of its Provisioned condition.
@@ -224,17 +211,14 @@ func (p *player) keep() {
 // idle waits until the workflow has nothing under way.
 func (p *player) idle() {
 	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	eventually.Until(p.t, "the workflow is idle", func() bool {
 		answer, err := p.client.DescribeWorkflow(p.t.Context(), p.name, "")
 		if err != nil {
 			p.t.Fatal(err)
 		}
 		d := answer.RawResponse
-		if d.GetPendingWorkflowTask() == nil && (len(d.GetPendingActivities()) == 0 || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING) {
-			return
-		}
-	}
-	p.t.Fatal("the workflow is not idle after a minute")
+		return d.GetPendingWorkflowTask() == nil && (len(d.GetPendingActivities()) == 0 || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+	})
 }
 
 func (p *player) history(run string) *historypb.History {

@@ -4,17 +4,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"testing"
-	"time"
 
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/log"
 	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 	"example.com/fairlead/temporal/historytest"
 	"example.com/fairlead/temporal/wire"
 )
@@ -50,12 +48,7 @@ func TestRecord(t *testing.T) {
 		"objects":     {workflow: wire.WorkflowObjectSweep, runs: 1, backend: backend{objects: wire.ObjectSweepResult{Objects: 7, Started: 1, Pruned: []string{"gone"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			address, namespace := localtest.Temporal(t)
-			c, err := client.Dial(client.Options{HostPort: address, Namespace: namespace, Identity: "recorder", Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
+			c := localtest.TemporalClient(t, func(o *client.Options) { o.Identity = "recorder" })
 			for _, queue := range []string{wire.QueueMain, wire.ProviderQueue("kvm")} {
 				w := sdkworker.New(c, queue, sdkworker.Options{})
 				recordings.Register(w)
@@ -121,15 +114,14 @@ func (s schedule) run(t *testing.T, n int) *client.ScheduleWorkflowExecution {
 	if err := s.Trigger(t.Context(), client.ScheduleTriggerOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	var recent []client.ScheduleActionResult
+	eventually.Until(t, fmt.Sprintf("the Schedule has run %d times", n+1), func() bool {
 		d, err := s.Describe(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if recent := d.Info.RecentActions; len(recent) > n && len(d.Info.RunningWorkflows) == 0 {
-			return recent[n].StartWorkflowResult
-		}
-	}
-	t.Fatalf("the Schedule has not run %d times after a minute", n+1)
-	return nil
+		recent = d.Info.RecentActions
+		return len(recent) > n && len(d.Info.RunningWorkflows) == 0
+	})
+	return recent[n].StartWorkflowResult
 }

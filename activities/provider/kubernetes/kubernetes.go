@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
-	"example.com/fairlead/api/kubeconfig"
+	"example.com/fairlead/api/kube"
 )
 
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;create;patch;delete
@@ -66,7 +66,7 @@ func Builder(own *rest.Config, clusterID string) provider.Builder {
 		config := own
 		if o.Kubeconfig != "" {
 			var err error
-			if config, err = kubeconfig.Load(o.Kubeconfig); err != nil {
+			if config, err = kube.Load(o.Kubeconfig); err != nil {
 				return nil, fmt.Errorf("kubernetes.kubeconfig: %w", err)
 			}
 		}

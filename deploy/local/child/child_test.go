@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/fairlead/deploy/local/child"
+	"example.com/fairlead/internal/eventually"
 )
 
 const (
@@ -195,7 +196,7 @@ func TestChildOutlivesTheThreadThatAskedForIt(t *testing.T) {
 
 func TestChildEndsWithItsKilledParent(t *testing.T) {
 	pid := killParent(t, t.TempDir(), "echo up; exec sleep 1000", "up")
-	eventually(t, func() bool { return !alive(pid) })
+	eventually.Until(t, "it ends", func() bool { return !alive(pid) })
 }
 
 func TestLeftoverThatIgnoredTheEndOfItsParentIsEnded(t *testing.T) {
@@ -250,7 +251,7 @@ func killParent(t *testing.T, dir, script, line string) int {
 	}
 	waitForLog(t, dir, "orphan", line)
 	var pid int
-	eventually(t, func() bool {
+	eventually.Until(t, "the child is recorded", func() bool {
 		data, err := os.ReadFile(filepath.Join(dir, "run", "orphan.json")) // #nosec G304 -- a path of the test
 		if err != nil {
 			return false
@@ -279,7 +280,7 @@ func alive(pid int) bool {
 
 func waitForLog(t *testing.T, dir, name, line string) {
 	t.Helper()
-	eventually(t, func() bool {
+	eventually.Until(t, name+" says "+line, func() bool {
 		data, err := os.ReadFile(filepath.Join(dir, "log", name+".log")) // #nosec G304 -- a path of the test
 		return err == nil && strings.Contains(string(data), line)
 	})
@@ -291,18 +292,5 @@ func wait(t *testing.T, done <-chan struct{}) {
 	case <-done:
 	case <-time.After(settleTimeout):
 		t.Fatal("it did not happen in time")
-	}
-}
-
-func eventually(t *testing.T, done func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(settleTimeout)
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come to be in time")
-		}
-		<-tick.C
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"example.com/fairlead/api/kubeconfig"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/child"
 )
 
@@ -75,7 +75,7 @@ func Start(ctx context.Context, group *child.Group, o Options) (*ControlPlane, e
 	if err != nil {
 		return nil, err
 	}
-	if c.Config, err = kubeconfig.Decode(data); err != nil {
+	if c.Config, err = kube.Decode(data); err != nil {
 		return nil, fmt.Errorf("connect to the local API server: %w", err)
 	}
 

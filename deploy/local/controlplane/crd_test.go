@@ -6,24 +6,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 )
-
-func newClient(t *testing.T) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	utilruntime.Must(v1alpha1.AddToScheme(scheme))
-	c, err := client.New(localtest.ControlPlane(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 func proxy(name string, spec v1alpha1.ProxySpec) *v1alpha1.Proxy {
 	return &v1alpha1.Proxy{
@@ -33,7 +19,7 @@ func proxy(name string, spec v1alpha1.ProxySpec) *v1alpha1.Proxy {
 }
 
 func TestProxyIsStoredWithItsDefaults(t *testing.T) {
-	c := newClient(t)
+	c := localtest.Client(t, localtest.ControlPlane(t))
 	p := proxy("stored", v1alpha1.ProxySpec{Provider: "process"})
 	if err := c.Create(t.Context(), p); err != nil {
 		t.Fatal(err)
@@ -47,7 +33,7 @@ func TestProxyIsStoredWithItsDefaults(t *testing.T) {
 }
 
 func TestContradictionsAreRefused(t *testing.T) {
-	c := newClient(t)
+	c := localtest.Client(t, localtest.ControlPlane(t))
 	tests := []struct {
 		name string
 		spec v1alpha1.ProxySpec
@@ -97,7 +83,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 }
 
 func TestStatusOfAnOlderWriterIsRefused(t *testing.T) {
-	c := newClient(t)
+	c := localtest.Client(t, localtest.ControlPlane(t))
 	p := proxy("fenced", v1alpha1.ProxySpec{Provider: "process"})
 	if err := c.Create(t.Context(), p); err != nil {
 		t.Fatal(err)

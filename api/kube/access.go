@@ -1,6 +1,6 @@
-// Package kubeconfig finds the way into a Kubernetes cluster: the one place where
-// an access is read, so that all accesses are alike.
-package kubeconfig
+// Package kube is how all parts meet a Kubernetes cluster: the way into it, the types
+// that they know there, and its identity.
+package kube
 
 import (
 	"k8s.io/client-go/rest"

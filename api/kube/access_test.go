@@ -1,4 +1,4 @@
-package kubeconfig_test
+package kube_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"example.com/fairlead/api/kubeconfig"
+	"example.com/fairlead/api/kube"
 )
 
 const content = `apiVersion: v1
@@ -24,9 +24,9 @@ func TestNoAccessHasALimitOfItsOwn(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", file)
 	for name, read := range map[string]func() (*rest.Config, error){
-		"a file":                      func() (*rest.Config, error) { return kubeconfig.Load(file) },
-		"the file of the environment": func() (*rest.Config, error) { return kubeconfig.Load("") },
-		"its content":                 func() (*rest.Config, error) { return kubeconfig.Decode([]byte(content)) },
+		"a file":                      func() (*rest.Config, error) { return kube.Load(file) },
+		"the file of the environment": func() (*rest.Config, error) { return kube.Load("") },
+		"its content":                 func() (*rest.Config, error) { return kube.Decode([]byte(content)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := read()
@@ -35,7 +35,7 @@ func TestNoAccessHasALimitOfItsOwn(t *testing.T) {
 			}
 		})
 	}
-	if _, err := kubeconfig.Load(file + ".none"); !os.IsNotExist(err) {
+	if _, err := kube.Load(file + ".none"); !os.IsNotExist(err) {
 		t.Errorf("a file that is not there gave %v", err)
 	}
 }

@@ -1,0 +1,21 @@
+package kube
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
+)
+
+// Scheme has all API types that Fairlead reads and writes.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("register the API types: %w", err)
+		}
+	}
+	return scheme, nil
+}
