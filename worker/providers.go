@@ -45,16 +45,15 @@ func WakeMoved(ctx context.Context, o WakeOptions) {
 		o.After = time.After
 	}
 	changed := o.Providers.Changed()
-	configs := map[string]string{} // by provider, as the Proxies were last woken for
+	// No status tells what settings a provider had before this worker: a restart wakes
+	// nobody for having others, or it would wake all that wait at every restart.
+	l := look{former: o.configs(), first: true}
 	for pause := firstWake; ; pause = min(2*pause, lastWake) {
-		now := map[string]string{}
-		for _, name := range o.Providers.Names() {
-			now[name] = o.Providers.Config(name)
-		}
-		if err := o.wake(ctx, func(name string) bool { return configs[name] != now[name] }); err != nil {
+		l.configs = o.configs()
+		if err := o.wake(ctx, l); err != nil {
 			o.Log.Warn("the Proxies of changed providers are not all woken, trying again", "in", pause, "error", err)
 		} else {
-			configs = now
+			l = look{former: l.configs}
 		}
 		// A claim from before the change may be published after it, and a backend may be
 		// out of reach for long: look again.
@@ -68,7 +67,23 @@ func WakeMoved(ctx context.Context, o WakeOptions) {
 	}
 }
 
-func (o WakeOptions) wake(ctx context.Context, edited func(name string) bool) error {
+// look is one look at the Proxies. The configs are hashes of what the file says, by
+// provider: now, and as the Proxies were last woken for.
+type look struct {
+	configs, former map[string]string
+	// first: nobody was woken since this worker started.
+	first bool
+}
+
+func (o WakeOptions) configs() map[string]string {
+	configs := map[string]string{}
+	for _, name := range o.Providers.Names() {
+		configs[name] = o.Providers.Config(name)
+	}
+	return configs
+}
+
+func (o WakeOptions) wake(ctx context.Context, l look) error {
 	var list crawl.ProxyList
 	if err := o.Cache.List(ctx, &list); err != nil {
 		return fmt.Errorf("list Proxies: %w", err)
@@ -76,7 +91,7 @@ func (o WakeOptions) wake(ctx context.Context, edited func(name string) bool) er
 	var errs []error
 	for i := range list.Items {
 		p := &list.Items[i]
-		if !o.concerned(ctx, p, edited) {
+		if !o.concerned(ctx, p, l) {
 			continue
 		}
 		errs = append(errs, o.Wake.Changed(ctx, wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}))
@@ -86,10 +101,13 @@ func (o WakeOptions) wake(ctx context.Context, edited func(name string) bool) er
 
 // concerned says whether the providers file has something new for p: its provider
 // came or went, has other settings after it refused p, or lives elsewhere.
-func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, edited func(name string) bool) bool {
+func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, l look) bool {
 	c := p.Status.Condition(crawl.ConditionProvisioned)
-	if p.Spec.Mode != crawl.ModeManaged || c == nil {
+	switch {
+	case p.Spec.Mode != crawl.ModeManaged, c == nil:
 		return false // the object itself wakes its workflow
+	case p.Paused(), !p.DeletionTimestamp.IsZero(), c.Reason == wire.ReasonWrongCluster:
+		return false // the file says nothing that it would act on, or tell
 	}
 	prov, err := o.Providers.Get(p.Spec.Provider)
 	switch missing := err != nil; {
@@ -98,8 +116,16 @@ func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, edited func(
 	case missing:
 		return false
 	case c.Reason == wire.ReasonPermanent, c.Reason == wire.ReasonQuota:
-		return edited(p.Spec.Provider)
+		// Its place may show other settings, which free it; or it is one that is away,
+		// which does not: that is asked once.
+		edited := l.configs[p.Spec.Provider] != l.former[p.Spec.Provider]
+		return edited || l.first && moved(ctx, prov, p)
 	}
+	return moved(ctx, prov, p)
+}
+
+// moved says whether the instance of p is where prov has no place for it any more.
+func moved(ctx context.Context, prov provider.Provider, p *crawl.Proxy) bool {
 	current := p.Status.Current()
 	places, err := prov.Places(ctx, p.Namespace, &p.Spec)
 	return err == nil && current != nil && current.Provider == p.Spec.Provider && !slices.Contains(places, current.Place)

@@ -9,13 +9,15 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/replace"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 const (
@@ -24,8 +26,6 @@ const (
 	// rolling is the part of a provider's Proxies that may be on their way to another
 	// instance at a time.
 	rolling = 0.1
-	// agedPrefix begins the wish for another instance because of its age.
-	agedPrefix = "max-age/"
 )
 
 // aged are the Proxies whose instance is to be replaced now because of its age, the
@@ -55,7 +55,7 @@ func (v view) aged() []*crawl.Proxy {
 // dueSince is when p's instance became, or becomes, too old; zero for never.
 func (v view) dueSince(p *crawl.Proxy, instances map[provider.ID]*provider.Instance) time.Time {
 	r, entry := p.Spec.Replacement, v.current(p)
-	if r == nil || r.MaxAge == nil || entry == nil || !steady(p) || asked(p) || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
+	if r == nil || r.MaxAge == nil || entry == nil || !steady(p) || p.ReplacePending() || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
 		return time.Time{}
 	}
 	inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
@@ -74,26 +74,30 @@ func (v view) room() int {
 			continue
 		}
 		total++
-		switch p.Status.Phase {
-		case crawl.PhaseDraining, crawl.PhaseReplacing, crawl.PhaseProvisioning:
+		if !atRestWell(p) {
 			busy++
-		default:
-			if asked(p) {
-				busy++
-			}
 		}
 	}
 	return max(0, max(1, int(float64(total)*rolling))-busy)
 }
 
-// asked says whether somebody asked for another instance and was not answered yet.
-func asked(p *crawl.Proxy) bool {
-	value := p.Annotations[crawl.AnnotationReplace]
-	return value != "" && value != p.Status.ObservedReplace
+// atRestWell says whether p needs no other instance, nor waits for one. Those whose
+// replacement failed do: or, where none can be made, the next ones would go the same
+// way, until the whole fleet is gone. A paused one goes nowhere.
+func atRestWell(p *crawl.Proxy) bool {
+	switch {
+	case p.Paused():
+		return true
+	case p.ReplacePending():
+		return false
+	case p.Status.Phase == crawl.PhaseUnhealthy: // by its replacement, or by itself
+		return !strings.HasPrefix(p.Status.ObservedReplace, wire.MaxAgePrefix)
+	}
+	return p.Status.Phase == crawl.PhaseReady
 }
 
 func agedValue(entry *crawl.InstanceRecord) string {
-	return agedPrefix + strconv.FormatInt(entry.Incarnation, 10)
+	return wire.MaxAgePrefix + strconv.FormatInt(entry.Incarnation, 10)
 }
 
 // fraction is a number from 0 to 1 that stays the same for one instance.
@@ -108,14 +112,7 @@ func (p *Provider) replaceAged(ctx context.Context, v view) (done int, err error
 	var problems []error
 	for _, proxy := range v.aged() {
 		entry := v.current(proxy)
-		before := proxy
-		proxy = proxy.DeepCopy()
-		if proxy.Annotations == nil {
-			proxy.Annotations = map[string]string{}
-		}
-		proxy.Annotations[crawl.AnnotationReplace] = agedValue(entry)
-		// With the lock, a wish that came after this look is not overwritten.
-		err := p.Live.Patch(ctx, proxy, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+		err := replace.Write(ctx, p.Live, proxy.DeepCopy(), agedValue(entry))
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the next look sees what changed
 		case err != nil:

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,12 @@ func TestAge(t *testing.T) {
 			all = append(all, aPair(fmt.Sprintf("p%02d", i), append([]change{maxAge(day), aged(age)}, changes...)...))
 		}
 		return all
+	}
+	long := strings.Repeat("é", 200) // more than a status keeps as it is
+	replacedFor := func(wish string) func(*crawl.Proxy) {
+		return func(p *crawl.Proxy) {
+			p.Annotations[crawl.AnnotationReplace], p.Status.ObservedReplace = wish, wish
+		}
 	}
 	tests := map[string]struct {
 		pairs []pair
@@ -48,8 +55,25 @@ func TestAge(t *testing.T) {
 		"those under way count":               {pairs: append(fleet(29, 29), aPair("x", phase(crawl.PhaseDraining))), want: []string{"p00", "p01"}},
 		"and leave no room":                   {pairs: append(fleet(18, 18), aPair("x", phase(crawl.PhaseReplacing)), aPair("y", phase(crawl.PhaseProvisioning)))},
 		"as does a pending wish":              {pairs: append(fleet(8, 8), aPair("x", annotated(crawl.AnnotationReplace, "by hand")))},
-		"those that are deleted do not":       {pairs: append(fleet(8, 8), aPair("x", deleting, phase(crawl.PhaseDraining))), want: []string{"p00"}},
-		"nor do other providers' Proxies":     {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseDraining), proxied(func(p *crawl.Proxy) { p.Spec.Provider = "gcp" }))), want: []string{"p00"}},
+		"a long wish that was answered does not": {pairs: append(fleet(8, 8), aPair("x", annotated(crawl.AnnotationReplace, long), proxied(func(p *crawl.Proxy) {
+			p.Status.ObservedReplace = p.ReplaceAsked()
+		}))), want: []string{"p00"}},
+		"and it is old some day": {pairs: fleet(1, 1, annotated(crawl.AnnotationReplace, long), proxied(func(p *crawl.Proxy) {
+			p.Status.ObservedReplace = p.ReplaceAsked()
+		})), want: []string{"p00"}},
+		"one that never was made holds the others back":        {pairs: append(fleet(8, 8), aPair("x", phase("")))},
+		"one that nothing was done for yet does":               {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhasePending)))},
+		"one that waits for room does":                         {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseWaiting), noInstance))},
+		"one that failed does":                                 {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseFailed), noInstance))},
+		"one whose replacement is unhealthy does":              {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseUnhealthy), proxied(replacedFor("max-age/2"))))},
+		"one that is unhealthy by itself does not":             {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseUnhealthy))), want: []string{"p00"}},
+		"nor one that was replaced by hand since":              {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseUnhealthy), proxied(replacedFor("by hand")))), want: []string{"p00"}},
+		"nor one whose replacement is well":                    {pairs: append(fleet(8, 8), aPair("x", proxied(replacedFor("max-age/2")))), want: []string{"p00"}},
+		"nor one that failed and is paused":                    {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseFailed), annotated(crawl.AnnotationPaused, "true"))), want: []string{"p00"}},
+		"nor one that failed and is being deleted":             {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseFailed), deleting)), want: []string{"p00"}},
+		"where replacements fail, a tenth is all that is lost": {pairs: append(fleet(18, 18), aPair("x", phase(crawl.PhaseFailed)), aPair("y", phase(crawl.PhaseWaiting)))},
+		"those that are deleted do not":                        {pairs: append(fleet(8, 8), aPair("x", deleting, phase(crawl.PhaseDraining))), want: []string{"p00"}},
+		"nor do other providers' Proxies":                      {pairs: append(fleet(8, 8), aPair("x", phase(crawl.PhaseDraining), proxied(func(p *crawl.Proxy) { p.Spec.Provider = "gcp" }))), want: []string{"p00"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,12 @@ const (
 	maxDetail  = 128
 )
 
-// labelManagedBy tells people who writes the objects.
-const labelManagedBy = "app.kubernetes.io/managed-by"
+// The label that tells who writes an object, and its value on ours: only those are
+// ever removed.
+const (
+	labelManagedBy = "app.kubernetes.io/managed-by"
+	managedBy      = "fairlead"
+)
 
 // check asks the provider whether it can be reached, and tells metrics, the log and
 // the ProviderHealth object of the provider.
@@ -64,14 +68,9 @@ func boolOrder(a, b bool) int {
 // publish writes the status of the ProviderHealth. Nobody else does, so that a
 // conflict is a sweep that went on after its time.
 func (p *Provider) publish(ctx context.Context, targets []provider.TargetStatus, at time.Time) error {
-	h := &crawl.ProviderHealth{}
-	err := p.Live.Get(ctx, client.ObjectKey{Name: p.Name}, h)
-	if apierrors.IsNotFound(err) {
-		h = &crawl.ProviderHealth{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Labels: map[string]string{labelManagedBy: "fairlead"}}}
-		err = p.Live.Create(ctx, h, fieldOwner)
-	}
+	h, err := p.healthObject(ctx)
 	if err != nil {
-		return fmt.Errorf("read or make ProviderHealth %s: %w", p.Name, err)
+		return fmt.Errorf("read, make or label ProviderHealth %s: %w", p.Name, err)
 	}
 	former := h.Status
 	h.Status = healthStatus(former, p.Type, targets, at)
@@ -80,6 +79,26 @@ func (p *Provider) publish(ctx context.Context, targets []provider.TargetStatus,
 		return fmt.Errorf("write ProviderHealth %s: %w", p.Name, err)
 	}
 	return nil
+}
+
+// healthObject is the ProviderHealth of the provider. One without a label was made by
+// hand, and becomes ours.
+func (p *Provider) healthObject(ctx context.Context) (*crawl.ProviderHealth, error) {
+	h := &crawl.ProviderHealth{}
+	err := p.Live.Get(ctx, client.ObjectKey{Name: p.Name}, h)
+	switch {
+	case apierrors.IsNotFound(err):
+		h = &crawl.ProviderHealth{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Labels: map[string]string{labelManagedBy: managedBy}}}
+		return h, p.Live.Create(ctx, h, fieldOwner)
+	case err != nil || h.Labels[labelManagedBy] != "":
+		return h, err
+	}
+	before := h.DeepCopy()
+	if h.Labels == nil {
+		h.Labels = map[string]string{}
+	}
+	h.Labels[labelManagedBy] = managedBy
+	return h, p.Live.Patch(ctx, h, client.MergeFrom(before), fieldOwner)
 }
 
 // healthStatus is what the check says, with the times at which targets last came

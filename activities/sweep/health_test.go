@@ -131,6 +131,39 @@ func TestProviderHealth(t *testing.T) {
 			t.Error("the one that is down was cut")
 		}
 	})
+	t.Run("one without a label becomes ours", func(t *testing.T) {
+		b.targets = b.targets[:1]
+		h, _, err := sweep(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Labels = map[string]string{"example.com/other": "kept"}
+		if err := live.Update(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		h, r, err := sweep(t)
+		if err != nil || r.Problem != "" {
+			t.Fatal(err, r.Problem)
+		}
+		want := map[string]string{labelManagedBy: managedBy, "example.com/other": "kept"}
+		if diff := cmp.Diff(want, h.Labels); diff != "" {
+			t.Errorf("labels (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("one with somebody else's keeps it", func(t *testing.T) {
+		theirs := &crawl.ProviderHealth{ObjectMeta: metav1.ObjectMeta{Name: "theirs-" + ns, Labels: map[string]string{labelManagedBy: "somebody"}}}
+		if err := live.Create(t.Context(), theirs); err != nil {
+			t.Fatal(err)
+		}
+		other := *p
+		other.Name = theirs.Name
+		if r, err := other.Sweep(t.Context(), wire.SweepInput{}); err != nil || r.Problem != "" {
+			t.Fatal(err, r.Problem)
+		}
+		if err := live.Get(t.Context(), client.ObjectKeyFromObject(theirs), theirs); err != nil || theirs.Labels[labelManagedBy] != "somebody" {
+			t.Errorf("error %v, labels %v", err, theirs.Labels)
+		}
+	})
 	t.Run("it goes when its provider has certainly left the file", func(t *testing.T) {
 		file := &names{uncertain: true}
 		o := &Objects{Cache: within{live, ns}, Live: live, Workflows: &calls{}, Providers: file, Log: quiet()}
@@ -146,6 +179,10 @@ func TestProviderHealth(t *testing.T) {
 			t.Errorf("where others keep theirs too: pruned %v, error %v", r.Pruned, err)
 		}
 		o.Shared = false
+		unlabelled := &crawl.ProviderHealth{ObjectMeta: metav1.ObjectMeta{Name: "unlabelled-" + ns}}
+		if err := live.Create(t.Context(), unlabelled); err != nil {
+			t.Fatal(err)
+		}
 		r, err := o.Sweep(t.Context())
 		if diff := cmp.Diff([]string{p.Name}, r.Pruned); diff != "" || err != nil {
 			t.Errorf("error %v, pruned (-want +got):\n%s", err, diff)

@@ -58,17 +58,11 @@ func (o *Objects) Sweep(ctx context.Context) (wire.ObjectSweepResult, error) {
 func idle(all []crawl.Proxy, running map[string]bool) []wire.ProxyRef {
 	var refs []wire.ProxyRef
 	for i := range all {
-		if ref := refOf(&all[i]); !released(&all[i]) && !running[wire.ProxyID(ref)] {
+		if ref := refOf(&all[i]); !all[i].Released() && !running[wire.ProxyID(ref)] {
 			refs = append(refs, ref)
 		}
 	}
 	return refs
-}
-
-// released says whether p is only kept by others' finalizers: its workflow has
-// ended for good.
-func released(p *crawl.Proxy) bool {
-	return !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) && !p.Foreign()
 }
 
 // startAll looks at each again, because the list of workflows and the cache may
@@ -110,13 +104,14 @@ func (o *Objects) needed(ctx context.Context, ref wire.ProxyRef) (bool, error) {
 }
 
 // prune removes the ProviderHealth of every provider that is certainly no more.
+// Objects without our label are somebody else's.
 func (o *Objects) prune(ctx context.Context) (pruned []string, err error) {
 	names := o.Providers.Names()
 	if o.Shared || !o.Providers.Certain() {
 		return nil, nil
 	}
 	var list crawl.ProviderHealthList
-	if err := o.Live.List(ctx, &list); err != nil {
+	if err := o.Live.List(ctx, &list, client.MatchingLabels{labelManagedBy: managedBy}); err != nil {
 		return nil, fmt.Errorf("list ProviderHealth: %w", err)
 	}
 	var problems []error

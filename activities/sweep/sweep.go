@@ -24,7 +24,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=crawl.example.com,resources=proxies,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=crawl.example.com,resources=providerhealth,verbs=get;list;create;delete
+// +kubebuilder:rbac:groups=crawl.example.com,resources=providerhealth,verbs=get;list;create;patch;delete
 // +kubebuilder:rbac:groups=crawl.example.com,resources=providerhealth/status,verbs=update
 
 const (

@@ -40,7 +40,7 @@ func (v view) managed() []*crawl.Proxy {
 func steady(p *crawl.Proxy) bool {
 	switch p.Status.Phase {
 	case crawl.PhaseReady, crawl.PhaseUnhealthy:
-		return p.DeletionTimestamp.IsZero() && p.Annotations[crawl.AnnotationPaused] != "true"
+		return p.DeletionTimestamp.IsZero() && !p.Paused()
 	}
 	return false
 }

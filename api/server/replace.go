@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,8 +26,11 @@ type Objects interface {
 }
 
 const (
-	// maxReason is the length of a reason, in characters.
-	maxReason = 256
+	// valueTime and valueChars make the part of a value that never was.
+	valueTime  = "20060102T150405Z-"
+	valueChars = 8 // of 5 random bits
+	// maxReason is what the value has room for after that and a space, in bytes.
+	maxReason = crawl.MaxReplaceValue - len(valueTime) - valueChars - len(" ")
 	// writeObject bounds a write to the Kubernetes API.
 	writeObject = 10 * time.Second
 )
@@ -46,8 +48,8 @@ type replaceAnswer struct {
 
 func (b replaceRequest) validate() error {
 	switch {
-	case utf8.RuneCountInString(b.Reason) > maxReason:
-		return badRequest("invalid_body", "reason is longer than %d characters", maxReason)
+	case len(b.Reason) > maxReason:
+		return badRequest("invalid_body", "reason has %d bytes, at most %d are allowed", len(b.Reason), maxReason)
 	case strings.ContainsFunc(b.Reason, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return badRequest("invalid_body", "reason must be one line, without control characters")
 	}
@@ -95,6 +97,5 @@ func (s *server) replaced(r *http.Request, namespace, name string) (*crawl.Proxy
 // newReplaceValue is one that never was: two who ask in the same second both get
 // what they asked for.
 func newReplaceValue(now time.Time) string {
-	const enough = 8 // characters of 5 random bits
-	return now.UTC().Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:enough])
+	return now.UTC().Format(valueTime) + strings.ToLower(rand.Text()[:valueChars])
 }

@@ -81,7 +81,8 @@ func TestReplace(t *testing.T) {
 		"no object has this name": {"%2e%2e", "", 404, "unknown_proxy"},
 		"an External proxy":       {"external", "", 409, "not_managed"},
 		"a proxy that goes":       {"going", "", 409, "being_deleted"},
-		"a long reason":           {"demo", `{"reason": "` + strings.Repeat("é", 257) + `"}`, 400, "invalid_body"},
+		"a long reason":           {"demo", `{"reason": "` + strings.Repeat("a", 231) + `"}`, 400, "invalid_body"},
+		"one of long characters":  {"demo", `{"reason": "` + strings.Repeat("é", 116) + `"}`, 400, "invalid_body"},
 		"a reason of two lines":   {"demo", `{"reason": "a\nb"}`, 400, "invalid_body"},
 		"an unknown field":        {"demo", `{"why": "a"}`, 400, "invalid_body"},
 	} {
@@ -91,9 +92,17 @@ func TestReplace(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a reason may have 256 characters", func(t *testing.T) {
-		if r := ask("demo", `{"reason": "`+strings.Repeat("é", 256)+`"}`); r.code != http.StatusAccepted {
+	t.Run("the limit is told, in bytes", func(t *testing.T) {
+		if r := ask("demo", `{"reason": "`+strings.Repeat("é", 116)+`"}`); r.field(t, "message") != "reason has 232 bytes, at most 230 are allowed" {
 			t.Errorf("%d %s", r.code, r.text)
+		}
+	})
+	t.Run("the longest wish is told as it is, once it is answered", func(t *testing.T) {
+		if r := ask("demo", `{"reason": "`+strings.Repeat("é", 115)+`"}`); r.code != http.StatusAccepted || r.field(t, "replace") != annotation(t, demo) {
+			t.Fatalf("%d %s", r.code, r.text)
+		}
+		if got := demo.ReplaceAsked(); got != demo.Annotations[crawl.AnnotationReplace] {
+			t.Errorf("status.observedReplace will be %q", got)
 		}
 	})
 	if got := annotation(t, going); got != "" {

@@ -47,7 +47,7 @@ type activityFailures struct {
 
 func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	result, err := a.Next.ExecuteActivity(ctx, in)
-	if err == nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) || ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, activity.ErrResultPending) || cancelled(ctx, err) {
 		return result, err
 	}
 	c, info := a.classify(err), activity.GetInfo(ctx)
@@ -60,6 +60,13 @@ func (a *activityFailures) ExecuteActivity(ctx context.Context, in *interceptor.
 		o.Category = temporal.ApplicationErrorCategoryBenign
 	}
 	return nil, temporal.NewApplicationErrorWithOptions(Scrub(err.Error()), c.Type, o)
+}
+
+// cancelled says whether err is how an activity ends whose cancellation was asked for;
+// such an end carries no text. Where the context ended for another reason, as when the
+// worker stops, the error is one like any other, and another attempt may follow.
+func cancelled(ctx context.Context, err error) bool {
+	return temporal.IsCanceledError(context.Cause(ctx)) && (temporal.IsCanceledError(err) || errors.Is(err, context.Canceled))
 }
 
 const (

@@ -69,3 +69,11 @@ const (
 	AnnotationReplace     = "crawl.example.com/replace"
 	AnnotationSkipCleanup = "crawl.example.com/skip-cleanup"
 )
+
+const (
+	// MaxReplaceValue bounds the value of the replace annotation, in bytes; the API type
+	// defines the same.
+	MaxReplaceValue = 256
+	// MaxAgePrefix begins that value when a sweep found the instance too old.
+	MaxAgePrefix = "max-age/"
+)

@@ -87,9 +87,6 @@ func (r *run) look() {
 	r.dirty = true
 }
 
-// maxReplaceValue bounds the value of the replace annotation, in bytes.
-const maxReplaceValue = 256
-
 // handleReplace serves the update that asks for a new instance. It is written on
 // the object first, so that it survives this workflow; the change of the object then
 // wakes the loop.
@@ -103,8 +100,8 @@ func (r *run) handleReplace(ctx workflow.Context) error {
 		return value, err
 	}
 	validate := func(value string) error {
-		if len(value) > maxReplaceValue {
-			return temporal.NewApplicationError(fmt.Sprintf("the value has %d bytes, at most %d are allowed", len(value), maxReplaceValue), wire.FailurePermanent)
+		if len(value) > wire.MaxReplaceValue {
+			return temporal.NewApplicationError(fmt.Sprintf("the value has %d bytes, at most %d are allowed", len(value), wire.MaxReplaceValue), wire.FailurePermanent)
 		}
 		return nil
 	}

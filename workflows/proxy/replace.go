@@ -71,13 +71,9 @@ func decideBudget(until time.Time) view {
 	return view{wire.PhaseWaiting, wire.ReasonBudget, msg, Step{Kind: Rest, Until: until}}
 }
 
-// maxAgePrefix begins the value of the replace annotation when a sweep found the
-// instance too old.
-const maxAgePrefix = "max-age/"
-
 // replaceWords tells why; a reason that somebody gave follows the first space.
 func replaceWords(value string) string {
-	if strings.HasPrefix(value, maxAgePrefix) {
+	if strings.HasPrefix(value, wire.MaxAgePrefix) {
 		return "older than replacement.maxAge"
 	}
 	words := "asked for by annotation " + wire.AnnotationReplace

@@ -43,6 +43,33 @@ func TestAPodOfTheOperatorBeforeIsAdopted(t *testing.T) {
 	}
 }
 
+// TestADisownedPodIsNotAdoptedAgain: neither one that was adopted, nor one that was
+// only going to be.
+func TestADisownedPodIsNotAdoptedAgain(t *testing.T) {
+	for name, adopted := range map[string]bool{"one that was adopted": true, "one that was not": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBackend(t)
+			p, req := b.open(providertest.Cluster), b.request("a")
+			b.legacy(req.Name, "a")
+			if adopted {
+				b.create(req)
+			}
+			if err := p.Disown(t.Context(), req.ID); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Get(t.Context(), req.ID); !errors.Is(err, provider.ErrNotFound) {
+				t.Errorf("get: %v", err)
+			}
+			if err := p.Delete(t.Context(), req.ID); err != nil {
+				t.Fatal(err)
+			}
+			if pod := b.pod(req.ID); !pod.DeletionTimestamp.IsZero() {
+				t.Errorf("the pod goes since %s", pod.DeletionTimestamp)
+			}
+		})
+	}
+}
+
 func TestAPodOfTheOperatorBeforeIsDeleted(t *testing.T) {
 	b := newBackend(t)
 	p, req := b.open(providertest.Cluster), b.request("a")

@@ -10,8 +10,9 @@ import (
 	"example.com/fairlead/activities/provider"
 )
 
-// targetName is the API server, the only target.
-const targetName = "api-server"
+// targetName is the API server, the only target. Dashboards of the operator before
+// Fairlead know it by this name.
+const targetName = "apiserver"
 
 // Check asks the API server for one pod.
 func (p *Provider) Check(ctx context.Context) []provider.TargetStatus {

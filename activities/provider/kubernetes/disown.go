@@ -10,8 +10,8 @@ import (
 	"example.com/fairlead/activities/provider"
 )
 
-// Disown takes our labels off the pod and its Secret. The annotations stay, to tell
-// people whose it was.
+// Disown takes our labels off the pod and its Secret, and the one by which it could be
+// adopted again. The annotations stay, to tell people whose it was.
 func (p *Provider) Disown(ctx context.Context, id provider.ID) error {
 	if _, err := p.locate(ctx, id); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (p *Provider) Disown(ctx context.Context, id provider.ID) error {
 
 func (p *Provider) unlabel(ctx context.Context, id provider.ID, o client.Object) error {
 	err := p.client.Get(ctx, key(id), o)
-	if apierrors.IsNotFound(err) || err == nil && !p.owned(o) {
+	if apierrors.IsNotFound(err) || err == nil && !p.owned(o) && !adoptable(o) {
 		return nil
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *Provider) unlabel(ctx context.Context, id provider.ID, o client.Object)
 	if !ok {
 		return nil
 	}
-	for _, label := range []string{labelManaged, labelUID, labelClusterID, labelProvider} {
+	for _, label := range []string{labelManaged, labelUID, labelClusterID, labelProvider, legacyUID} {
 		delete(o.GetLabels(), label)
 	}
 	return client.IgnoreNotFound(p.client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))

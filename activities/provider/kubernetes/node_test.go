@@ -118,20 +118,22 @@ func TestNodePodContract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := func(clusterID string) provider.Provider {
+		h := (&backend{t: t, client: c, namespace: namespace}).harness(func(b *backend, clusterID string) provider.Provider {
 			p, err := kubernetes.New(kubernetes.Options{
-				Settings:  kubernetes.Settings{Namespace: namespace, Image: nodeImage},
+				Settings:  kubernetes.Settings{Namespace: b.namespace, Image: nodeImage},
 				ClusterID: clusterID,
-				Client:    c,
+				Client:    b.client,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
-		}
-		return providertest.Harness{New: p, Place: namespace, Stop: func(t *testing.T, id provider.ID) {
+		})
+		h.Place, h.Settle = namespace, nil
+		h.Stop = func(t *testing.T, id provider.ID) {
 			overrun(t, c, client.ObjectKey{Namespace: namespace, Name: id.Name})
-		}}
+		}
+		return h
 	})
 }
 

@@ -41,15 +41,9 @@ func (b *backend) place(p provider.Provider) string {
 func TestContractInAnotherCluster(t *testing.T) {
 	providertest.Run(t, func(t *testing.T) providertest.Harness {
 		b := newBackend(t)
-		return providertest.Harness{
-			New:    func(clusterID string) provider.Provider { return b.abroad("pods", clusterID) },
-			Place:  b.place(b.abroad("pods", providertest.Cluster)),
-			Settle: func(t *testing.T, id provider.ID) { b.setStatus(t, id, readyStatus()) },
-			Stop: func(t *testing.T, id provider.ID) {
-				b.setStatus(t, id, corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"})
-			},
-			Foreign: b.foreign,
-		}
+		h := b.harness(func(b *backend, clusterID string) provider.Provider { return b.abroad("pods", clusterID) })
+		h.Place = b.place(b.abroad("pods", providertest.Cluster))
+		return h
 	})
 }
 

@@ -11,11 +11,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
 	"example.com/fairlead/activities/provider"
@@ -38,8 +40,8 @@ func TestMain(m *testing.M) {
 		switch as := os.Args[1]; as {
 		case asProxy, asStubbornProxy:
 			os.Exit(runProxy(as, os.Args[2:]))
-		case asCreator, asDeleter:
-			os.Exit(runCall(as, os.Args[2]))
+		case string(providertest.Create), string(providertest.Delete):
+			os.Exit(runCall(providertest.Call(as), os.Args[2], os.Args[3]))
 		}
 	}
 	os.Exit(m.Run())
@@ -194,8 +196,37 @@ func TestContract(t *testing.T) {
 				b.kill()
 				rebooted(&b.options)
 			},
+			Foreign: b.foreign,
+			Silence: b.silence,
+			Kill:    b.killIn,
+			Left:    b.left,
 		}
 	})
+}
+
+// foreign makes an instance of that name which another cluster runs for another Proxy.
+func (b *backend) foreign(t *testing.T, id provider.ID) (there func() bool) {
+	t.Helper()
+	p := b.open(func(o *process.Options) { o.ClusterID = providertest.OtherCluster })
+	req := b.request("a")
+	req.ID, req.Owner = id, provider.Owner{Namespace: "thesis", Name: "other", UID: "another", ClusterID: providertest.OtherCluster}
+	made := create(t, p, req)
+	return func() bool { return cmp.Equal(made, get(t, p, req)) && listens(made) }
+}
+
+// silence damages the record of an instance: nobody can say whose it is.
+func (b *backend) silence(t *testing.T, id provider.ID) (target string, speak func()) {
+	t.Helper()
+	path := filepath.Join(b.options.StateDir, id.Name, "instance.json")
+	record, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, []byte("{"), 0o600))
+	return "local", func() { must(t, os.WriteFile(path, record, 0o600)) }
+}
+
+// left names the instances' directories and counts their processes.
+func (b *backend) left() []string {
+	return append(b.glob("proxy-*"), slices.Repeat([]string{"process"}, proxies(b.t, b.options.StateDir))...)
 }
 
 func listens(inst provider.Instance) bool {

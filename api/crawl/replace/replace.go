@@ -45,13 +45,7 @@ func Ask(ctx context.Context, c Client, key client.ObjectKey, uid, value string)
 		if err := check(&p, uid); err != nil || p.Annotations[crawl.AnnotationReplace] == value {
 			return err
 		}
-		before := p.DeepCopy()
-		if p.Annotations == nil {
-			p.Annotations = map[string]string{}
-		}
-		p.Annotations[crawl.AnnotationReplace] = value
-		// The lock keeps it from reaching an object that came or went in between.
-		return c.Patch(ctx, &p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+		return Write(ctx, c, &p, value)
 	})
 	if apierrors.IsNotFound(err) {
 		err = ErrGone
@@ -60,6 +54,19 @@ func Ask(ctx context.Context, c Client, key client.ObjectKey, uid, value string)
 		return nil, fmt.Errorf("ask for a new instance of Proxy %s: %w", key, err)
 	}
 	return &p, nil
+}
+
+// Write gives the annotation of p, as it was read, a value; p becomes what is stored
+// then. The error is a conflict when p is another one by now.
+func Write(ctx context.Context, c Client, p *crawl.Proxy, value string) error {
+	before := p.DeepCopy()
+	if p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	p.Annotations[crawl.AnnotationReplace] = value
+	// The lock keeps it from reaching an object, or covering a wish, that came in
+	// between.
+	return c.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
 }
 
 func check(p *crawl.Proxy, uid string) error {

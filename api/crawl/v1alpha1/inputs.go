@@ -59,18 +59,38 @@ func (p *Proxy) Inputs(secretVersions map[string]string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// maxReplaceAsked bounds what is kept of the replace annotation, in bytes.
-const maxReplaceAsked = 256
+// MaxReplaceValue bounds the value of the replace annotation, in bytes. Package wire
+// has the same number for workflows.
+const MaxReplaceValue = 256
 
 // ReplaceAsked is the value of the replace annotation, as status.observedReplace
 // tells it: a hash stands for one that is too long.
 func (p *Proxy) ReplaceAsked() string {
 	v := p.Annotations[AnnotationReplace]
-	if len(v) <= maxReplaceAsked {
+	if len(v) <= MaxReplaceValue {
 		return v
 	}
 	sum := sha256.Sum256([]byte(v))
 	return "sha256:" + hex.EncodeToString(sum[:8])
+}
+
+// ReplacePending says whether somebody asked for another instance and was not
+// answered yet.
+func (p *Proxy) ReplacePending() bool {
+	asked := p.ReplaceAsked()
+	return asked != "" && asked != p.Status.ObservedReplace
+}
+
+// Paused says whether everything but deletion is to stop.
+func (p *Proxy) Paused() bool { return p.Annotations[AnnotationPaused] == "true" }
+
+// SkipsCleanup says whether the instances are abandoned when p is deleted.
+func (p *Proxy) SkipsCleanup() bool { return p.Annotations[AnnotationSkipCleanup] == "true" }
+
+// Released says whether p is only kept by others' finalizers: its workflow has ended
+// for good.
+func (p *Proxy) Released() bool {
+	return !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, Finalizer) && !p.Foreign()
 }
 
 // Condition returns the condition of type t, or nil.
