@@ -3,7 +3,6 @@ package starter
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -53,7 +52,7 @@ func (w *watch) Reconcile(ctx context.Context, key wire.ProxyRef) (reconcile.Res
 	case err != nil:
 		return reconcile.Result{}, fmt.Errorf("read Proxy %s: %w", key, err)
 	}
-	if !p.DeletionTimestamp.IsZero() && !slices.Contains(p.Finalizers, crawl.Finalizer) && !p.Foreign() {
+	if p.Released() {
 		w.forget(key.UID) // others hold it back; our part is done
 		return reconcile.Result{}, w.signaller.Gone(ctx, key)
 	}

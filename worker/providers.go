@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -94,7 +95,7 @@ func (o WakeOptions) wake(ctx context.Context, l look) error {
 		if !o.concerned(ctx, p, l) {
 			continue
 		}
-		errs = append(errs, o.Wake.Changed(ctx, wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}))
+		errs = append(errs, o.Wake.Changed(ctx, ref.Of(p)))
 	}
 	return errors.Join(errs...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -46,7 +46,7 @@ func registry(t *testing.T, path, content string) *provider.Registry {
 		err := provider.DecodeSettings(settings, &s)
 		return &settled{place: s.Place}, err
 	}
-	r, err := provider.Load(path, map[string]provider.Builder{"process": build}, slog.New(slog.DiscardHandler))
+	r, err := provider.Load(path, map[string]provider.Builder{"process": build}, localtest.Quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,14 +121,14 @@ const onePlace = "providers: [{name: here, type: process, process: {place: /a}}]
 
 func wakeMoved(t *testing.T, fail error, objects ...client.Object) *waking {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := crawl.AddToScheme(scheme); err != nil {
+	scheme, err := kube.Scheme()
+	if err != nil {
 		t.Fatal(err)
 	}
 	w := &waking{woken: woken{fail: fail}, file: filepath.Join(t.TempDir(), "providers.yaml"), pauses: make(chan time.Time)}
 	o := WakeOptions{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
-		Wake:  w, Log: slog.New(slog.DiscardHandler),
+		Wake:  w, Log: localtest.Quiet(),
 		After:     func(time.Duration) <-chan time.Time { return w.pauses },
 		Providers: registry(t, w.file, onePlace),
 	}

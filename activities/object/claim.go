@@ -47,8 +47,8 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 	}
 	claim.Generation = p.Generation
 	claim.Inputs = p.Inputs(versions)
-	claim.Paused = p.Annotations[crawl.AnnotationPaused] == "true"
-	claim.SkipCleanup = p.Annotations[crawl.AnnotationSkipCleanup] == "true"
+	claim.Paused = p.Paused()
+	claim.SkipCleanup = p.SkipsCleanup()
 	claim.Replace = p.ReplaceAsked()
 	claim.Stored = fromStatus(&p.Status)
 	a.adopt(ctx, p, &claim)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/fairlead/internal/eventually"
 )
 
 // named is a provider that only knows what it was built from.
@@ -150,17 +152,6 @@ func (l *logbook) count(what string) int {
 	return strings.Count(l.String(), what)
 }
 
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 func TestFollow(t *testing.T) {
 	path := providersFile(t, twoProviders)
 	var log logbook
@@ -185,7 +176,7 @@ func TestFollow(t *testing.T) {
 	}
 
 	write(t, path, "providers: [{name: a, type: ec2}]")
-	eventually(t, "an invalid file is told", func() bool { return log.count("unknown type") > 0 })
+	eventually.Until(t, "an invalid file is told", func() bool { return log.count("unknown type") > 0 })
 	if diff := cmp.Diff([]string{"local", "squid"}, r.Names()); diff != "" {
 		t.Errorf("an invalid file changed the providers (-want +got):\n%s", diff)
 	}
@@ -196,13 +187,13 @@ func TestFollow(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a file that is gone is told", func() bool { return log.count("read providers file") > 0 })
+	eventually.Until(t, "a file that is gone is told", func() bool { return log.count("read providers file") > 0 })
 	if r.Certain() {
 		t.Error("a file that is gone is taken for certain")
 	}
 
 	write(t, path, "# a comment changes nothing\n"+twoProviders)
-	eventually(t, "a mended file is told", func() bool { return log.count("good again") > 0 })
+	eventually.Until(t, "a mended file is told", func() bool { return log.count("good again") > 0 })
 	if !r.Certain() {
 		t.Error("a mended file is not taken for certain")
 	}

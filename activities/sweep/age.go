@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/ref"
 	"example.com/fairlead/api/crawl/replace"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -55,7 +56,7 @@ func (v view) aged() []*crawl.Proxy {
 // dueSince is when p's instance became, or becomes, too old; zero for never.
 func (v view) dueSince(p *crawl.Proxy, instances map[provider.ID]*provider.Instance) time.Time {
 	r, entry := p.Spec.Replacement, v.current(p)
-	if r == nil || r.MaxAge == nil || entry == nil || !steady(p) || p.ReplacePending() || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
+	if r == nil || r.MaxAge == nil || entry == nil || !steady(p, wire.ReasonCreated) || p.ReplacePending() || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
 		return time.Time{}
 	}
 	inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
@@ -116,10 +117,10 @@ func (p *Provider) replaceAged(ctx context.Context, v view) (done int, err error
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the next look sees what changed
 		case err != nil:
-			problems = append(problems, fmt.Errorf("ask for another instance of Proxy %s, which is too old: %w", refOf(proxy), err))
+			problems = append(problems, fmt.Errorf("ask for another instance of Proxy %s, which is too old: %w", ref.Of(proxy), err))
 		default:
 			done++
-			p.Log.Info("an instance is older than replacement.maxAge: asked for another one", "provider", p.Name, "proxy", refOf(proxy).String(), "incarnation", entry.Incarnation)
+			p.Log.Info("an instance is older than replacement.maxAge: asked for another one", "provider", p.Name, "proxy", ref.Of(proxy).String(), "incarnation", entry.Incarnation)
 		}
 	}
 	return done, errors.Join(problems...)

@@ -18,6 +18,7 @@ import (
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -145,7 +146,7 @@ func TestDeleteOrphan(t *testing.T) {
 			told, s := &calls{}, tt.suspect
 			p := &Provider{
 				Name: "local", Type: process.Type, Provider: m.open(), Cache: live, Live: live,
-				Workflows: told, Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: quiet(),
+				Workflows: told, Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: localtest.Quiet(),
 			}
 			if tt.change != nil {
 				tt.change(p, told, &s)

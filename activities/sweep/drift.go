@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -13,13 +14,13 @@ func (v view) drifted() []wire.ProxyRef {
 	instances, hidden := v.instances(), v.hidden()
 	for _, p := range v.managed() {
 		entry := v.current(p)
-		if entry == nil || !steady(p) {
+		if entry == nil || !steady(p, wire.ReasonCreated, wire.ReasonCloudInit, wire.ReasonCredentials) {
 			continue
 		}
 		inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]
 		missing := inst == nil && !hidden(entry.Place) && v.reaches(p, entry.Place)
 		if missing || inst != nil && !asTold(p, inst) {
-			refs = append(refs, refOf(p))
+			refs = append(refs, ref.Of(p))
 		}
 	}
 	return refs

@@ -13,6 +13,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -54,7 +55,7 @@ func TestProviderHealth(t *testing.T) {
 	at := now
 	p := &Provider{
 		Name: "ph-" + ns, Type: "kvm", Provider: b, Cache: within{live, ns}, Live: live, Workflows: &calls{},
-		Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: quiet(), Now: func() time.Time { return at },
+		Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: localtest.Quiet(), Now: func() time.Time { return at },
 	}
 	sweep := func(t *testing.T) (*crawl.ProviderHealth, wire.Sweep, error) {
 		t.Helper()
@@ -166,7 +167,7 @@ func TestProviderHealth(t *testing.T) {
 	})
 	t.Run("it goes when its provider has certainly left the file", func(t *testing.T) {
 		file := &names{uncertain: true}
-		o := &Objects{Cache: within{live, ns}, Live: live, Workflows: &calls{}, Providers: file, Log: quiet()}
+		o := &Objects{Cache: within{live, ns}, Live: live, Workflows: &calls{}, Providers: file, Log: localtest.Quiet()}
 		if r, err := o.Sweep(t.Context()); err != nil || len(r.Pruned) > 0 {
 			t.Errorf("with an unreadable file: pruned %v, error %v", r.Pruned, err)
 		}

@@ -10,10 +10,6 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
@@ -53,21 +49,8 @@ func runProxy(args []string) int {
 // apiServer is a live client of the real API server, and a namespace.
 func apiServer(t *testing.T) (live client.WithWatch, namespace string) {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	live, err := client.NewWithWatch(localtest.ControlPlane(t), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "sweep-"}}
-	if err := live.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
-	return live, ns.Name
+	live = localtest.Client(t, localtest.ControlPlane(t))
+	return live, localtest.Namespace(t, live, "sweep")
 }
 
 // within restricts lists of Proxies to one namespace, as if the cluster had no other.

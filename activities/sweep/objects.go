@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -58,7 +59,7 @@ func (o *Objects) Sweep(ctx context.Context) (wire.ObjectSweepResult, error) {
 func idle(all []crawl.Proxy, running map[string]bool) []wire.ProxyRef {
 	var refs []wire.ProxyRef
 	for i := range all {
-		if ref := refOf(&all[i]); !all[i].Released() && !running[wire.ProxyID(ref)] {
+		if ref := ref.Of(&all[i]); !all[i].Released() && !running[wire.ProxyID(ref)] {
 			refs = append(refs, ref)
 		}
 	}

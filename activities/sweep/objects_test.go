@@ -9,7 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -34,7 +36,7 @@ func TestIdle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			running := map[string]bool{"proxy/crawlers/a/another-uid": true}
 			if tt.running {
-				running[wire.ProxyID(refOf(tt.proxy.proxy))] = true
+				running[wire.ProxyID(ref.Of(tt.proxy.proxy))] = true
 			}
 			var got []string
 			for _, ref := range idle([]crawl.Proxy{*tt.proxy.proxy}, running) {
@@ -68,7 +70,7 @@ func TestObjectsAreLookedAtAgainBeforeTheyAreStarted(t *testing.T) {
 		}
 	}
 	told := &calls{open: map[string]bool{"behind": true}}
-	o := &Objects{Live: live, Workflows: told, Log: quiet()}
+	o := &Objects{Live: live, Workflows: told, Log: localtest.Quiet()}
 	started, err := o.startAll(t.Context(), idle(all.Items, nil))
 	if err != nil || started != 1 {
 		t.Errorf("%d started, error %v", started, err)

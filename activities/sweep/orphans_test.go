@@ -8,6 +8,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -39,7 +40,7 @@ func TestSuspects(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := &Provider{Name: "kvm", Orphans: DefaultOrphans(), Log: quiet()}
+			p := &Provider{Name: "kvm", Orphans: DefaultOrphans(), Log: localtest.Quiet()}
 			p.Orphans.Namespaces = tt.ours
 			if tt.mode != "" {
 				p.Orphans.Mode = tt.mode

@@ -130,7 +130,3 @@ func proxies(ctx context.Context, cache client.Reader) ([]crawl.Proxy, error) {
 	}
 	return list.Items, nil
 }
-
-func refOf(p *crawl.Proxy) wire.ProxyRef {
-	return wire.ProxyRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)}
-}

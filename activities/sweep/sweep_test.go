@@ -16,14 +16,16 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
+	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
 )
 
 // inMemory is a provider's sweep over pairs, without an API server.
 func inMemory(t *testing.T, pairs ...pair) (*Provider, *backend, *calls) {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := crawl.AddToScheme(scheme); err != nil {
+	scheme, err := kube.Scheme()
+	if err != nil {
 		t.Fatal(err)
 	}
 	var objects []client.Object
@@ -38,7 +40,7 @@ func inMemory(t *testing.T, pairs ...pair) (*Provider, *backend, *calls) {
 	told := &calls{}
 	return &Provider{
 		Name: "kvm", Type: "kvm", Provider: b, Cache: live, Live: live, Workflows: told,
-		Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: quiet(), Now: func() time.Time { return now },
+		Orphans: DefaultOrphans(), Metrics: newMetrics(t), Log: localtest.Quiet(), Now: func() time.Time { return now },
 	}, b, told
 }
 
@@ -138,7 +140,7 @@ func TestAgedInstancesAreAskedToGo(t *testing.T) {
 		instance.CreatedAt = now.Add(-time.Duration(10-i) * time.Hour)
 		v.listing.Instances = append(v.listing.Instances, *instance)
 	}
-	p := &Provider{Name: "kvm", Live: live, Log: quiet()}
+	p := &Provider{Name: "kvm", Live: live, Log: localtest.Quiet()}
 	ask := func(t *testing.T) int {
 		t.Helper()
 		done, err := p.replaceAged(t.Context(), v)

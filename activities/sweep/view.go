@@ -35,12 +35,13 @@ func (v view) managed() []*crawl.Proxy {
 	return own
 }
 
-// steady says whether p is at rest with one instance that clients use. Anything
-// else is being looked after already, or must be left alone.
-func steady(p *crawl.Proxy) bool {
+// steady says whether p is at rest with one instance that clients use, for one of
+// reasons. Anything else is being looked after already, or must be left alone.
+func steady(p *crawl.Proxy, reasons ...string) bool {
+	up := p.Status.Condition(crawl.ConditionProvisioned)
 	switch p.Status.Phase {
 	case crawl.PhaseReady, crawl.PhaseUnhealthy:
-		return p.DeletionTimestamp.IsZero() && !p.Paused()
+		return p.DeletionTimestamp.IsZero() && !p.Paused() && up != nil && slices.Contains(reasons, up.Reason)
 	}
 	return false
 }

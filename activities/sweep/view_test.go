@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -33,7 +33,7 @@ func aPair(name string, changes ...change) pair {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "crawlers", Name: name, UID: types.UID("uid-" + name), Annotations: map[string]string{}, Finalizers: []string{crawl.Finalizer}},
 			Spec:       crawl.ProxySpec{Mode: crawl.ModeManaged, Provider: "kvm"},
 			Status: crawl.ProxyStatus{
-				Phase: crawl.PhaseReady, Sequence: 9, IP: "10.0.0.1", Port: 3128,
+				Phase: crawl.PhaseReady, Sequence: 9, IP: "10.0.0.1", Port: 3128, Conditions: provisioned(wire.ReasonCreated),
 				Instances: []crawl.InstanceRecord{{Provider: "kvm", Place: "host-a", Name: "proxy-" + name, Incarnation: 3}},
 			},
 		},
@@ -47,6 +47,14 @@ func aPair(name string, changes ...change) pair {
 		c(&p)
 	}
 	return p
+}
+
+func provisioned(reason string) []metav1.Condition {
+	return []metav1.Condition{{Type: crawl.ConditionProvisioned, Status: metav1.ConditionTrue, Reason: reason, LastTransitionTime: metav1.NewTime(now)}}
+}
+
+func reason(r string) change {
+	return proxied(func(p *crawl.Proxy) { p.Status.Conditions = provisioned(r) })
 }
 
 func see(pairs ...pair) view {
@@ -120,8 +128,6 @@ func newMetrics(t *testing.T) *Metrics {
 	return m
 }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
-
 func TestDrift(t *testing.T) {
 	tests := map[string]struct {
 		view view
@@ -138,6 +144,8 @@ func TestDrift(t *testing.T) {
 		"another place":                 {view: see(aPair("a", inst(func(i *provider.Instance) { i.Place = "host-b" }))), want: []string{"a"}},
 		"a Proxy that is being deleted": {view: see(aPair("a", noInstance, deleting))},
 		"a paused Proxy":                {view: see(aPair("a", noInstance, annotated(crawl.AnnotationPaused, "true")))},
+		"one that is waited for":        {view: see(aPair("a", noInstance, reason(wire.ReasonProvisioning)))},
+		"one without its Secret":        {view: see(aPair("a", noInstance, reason(wire.ReasonCloudInit))), want: []string{"a"}},
 		"a Proxy of another provider":   {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Spec.Provider = "gcp" })))},
 		"an External Proxy":             {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Spec.Mode = crawl.ModeExternal })))},
 		"a Proxy that is moving":        {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Status.Instances[0].Provider = "gcp" })))},

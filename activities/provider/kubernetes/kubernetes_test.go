@@ -21,6 +21,7 @@ import (
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 )
 
 // backend is a namespace of one test on the real API server. No node runs there:
@@ -33,20 +34,14 @@ type backend struct {
 
 func newBackend(t *testing.T) *backend {
 	t.Helper()
-	c, err := client.New(localtest.ControlPlane(t), client.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "pods-"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	c := localtest.Client(t, localtest.ControlPlane(t))
+	namespace := localtest.Namespace(t, c, "pods")
 	// Without its controller, the default service account has to be made.
-	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "default"}}
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
 	if err := c.Create(t.Context(), sa); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
-	return &backend{t: t, client: c, namespace: ns.Name}
+	return &backend{t: t, client: c, namespace: namespace}
 }
 
 func (b *backend) open(clusterID string) provider.Provider {
@@ -333,7 +328,7 @@ func TestRefusalsHaveTheirClass(t *testing.T) {
 		if err := young.client.Delete(t.Context(), account); err != nil {
 			t.Fatal(err)
 		}
-		providertest.Eventually(t, "the missing account refuses", func() bool {
+		eventually.Until(t, "the missing account refuses", func() bool {
 			req := young.request("young")
 			_, err := young.open(providertest.Cluster).Create(t.Context(), req)
 			if err == nil { // the admission plugin had not seen it yet
@@ -362,7 +357,7 @@ func TestRefusalsHaveTheirClass(t *testing.T) {
 		if err := full.client.Status().Update(t.Context(), quota); err != nil {
 			t.Fatal(err)
 		}
-		providertest.Eventually(t, "the quota refuses", func() bool {
+		eventually.Until(t, "the quota refuses", func() bool {
 			req := full.request("quota")
 			_, err := full.open(providertest.Cluster).Create(t.Context(), req)
 			if err == nil { // the admission plugin had not seen it yet

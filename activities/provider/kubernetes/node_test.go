@@ -25,6 +25,7 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local"
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 )
 
 const nodeImage = "localhost/squid:dev"
@@ -48,7 +49,7 @@ func nodeBackend(t *testing.T) (*local.Cluster, string, provider.Provider) {
 			t.Error(err)
 		}
 	})
-	providertest.Eventually(t, "the namespace has its service account", func() bool {
+	eventually.Until(t, "the namespace has its service account", func() bool {
 		return c.Get(t.Context(), client.ObjectKey{Namespace: ns.Name, Name: "default"}, &corev1.ServiceAccount{}) == nil
 	})
 	p, err := kubernetes.New(kubernetes.Options{
@@ -69,7 +70,7 @@ func run(t *testing.T, p provider.Provider, req provider.Request) provider.Insta
 	if err != nil {
 		t.Fatal(err)
 	}
-	providertest.Eventually(t, "the pod serves", func() bool {
+	eventually.Until(t, "the pod serves", func() bool {
 		if inst, err = p.Get(t.Context(), req.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +198,7 @@ func TestNodePodWithoutItsImageSaysSo(t *testing.T) {
 	if _, err := p.Create(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	providertest.Eventually(t, "the message names the image", func() bool {
+	eventually.Until(t, "the message names the image", func() bool {
 		inst, err := p.Get(t.Context(), req.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 )
 
 // identityTimeout keeps a cluster that does not answer from holding up a claim.
@@ -41,11 +41,10 @@ func (c *cluster) suffix(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
 	defer cancel()
-	var ns corev1.Namespace
-	if err := c.client.Get(ctx, client.ObjectKey{Name: "kube-system"}, &ns); err != nil {
+	uid, err := kube.Identity(ctx, c.client)
+	if err != nil {
 		return "", fmt.Errorf("ask the cluster of kubernetes.kubeconfig who it is: %w: %w", err, provider.ErrTransient)
 	}
-	uid := string(ns.UID)
 	c.uid.Store(&uid)
 	return clusterMark + uid, nil
 }

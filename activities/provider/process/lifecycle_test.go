@@ -15,6 +15,7 @@ import (
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/providertest"
+	"example.com/fairlead/internal/eventually"
 )
 
 // rebooted makes the machine look as if it had been booted since.
@@ -174,7 +175,7 @@ func TestDeleteEndsAProcessWhateverIsLeftOfItsDirectory(t *testing.T) {
 			if err := p.Delete(t.Context(), req.ID); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the process has ended", func() bool { return ended(pid) })
+			eventually.Until(t, "the process has ended", func() bool { return ended(pid) })
 			if left := b.glob("[^.]*"); len(left) != 0 {
 				t.Errorf("the state directory holds %v", left)
 			}
@@ -192,7 +193,7 @@ func TestDeleteAllEndsTheProcessesOfAllClusters(t *testing.T) {
 	if err := b.open(func(o *process.Options) { o.ClusterID = providertest.OtherCluster }).DeleteAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "no process runs", func() bool { return proxies(t, b.options.StateDir) == 0 })
+	eventually.Until(t, "no process runs", func() bool { return proxies(t, b.options.StateDir) == 0 })
 	if left := b.glob("[^.]*"); len(left) != 0 {
 		t.Errorf("the state directory holds %v", left)
 	}
@@ -206,5 +207,5 @@ func TestDeleteKillsAProcessThatIgnoresSIGTERM(t *testing.T) {
 	if err := p.Delete(t.Context(), req.ID); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the process has ended", func() bool { return ended(pid) })
+	eventually.Until(t, "the process has ended", func() bool { return ended(pid) })
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -27,6 +26,7 @@ import (
 	"example.com/fairlead/activities/provider/providertest"
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/eventually"
 )
 
 // The arguments that make this test program a proxy; a stubborn one ignores SIGTERM.
@@ -140,16 +140,7 @@ func (b *backend) kill() {
 	if err := syscall.Kill(b.pid(), syscall.SIGKILL); err != nil {
 		b.t.Fatal(err)
 	}
-	eventually(b.t, "the process is dead", func() bool { return b.pid() == 0 })
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never happened: %s", what)
-		}
-	}
+	eventually.Until(b.t, "the process is dead", func() bool { return b.pid() == 0 })
 }
 
 func (b *backend) request(uid string) provider.Request {

@@ -9,6 +9,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/secrets"
+	"example.com/fairlead/internal/eventually"
 )
 
 // cuts are when a call is cut off, from at once to about when it ends.
@@ -94,7 +95,7 @@ func testKilledCreate(t *testing.T, h Harness) {
 		if l := list(t, p); len(l) != 1 {
 			t.Errorf("killed after %d steps, there are %d instances: %+v", steps, len(l), l)
 		}
-		Eventually(t, fmt.Sprintf("killed after %d steps and made good, there is as much as after a create", steps), func() bool {
+		eventually.Until(t, fmt.Sprintf("killed after %d steps and made good, there is as much as after a create", steps), func() bool {
 			return len(h.Left()) == whole
 		})
 		remove(t, p, req.ID)
@@ -124,5 +125,5 @@ func testKilledDelete(t *testing.T, h Harness) {
 // clean waits until the backend holds nothing of a deleted instance.
 func (h Harness) clean(t *testing.T, steps int) {
 	t.Helper()
-	Eventually(t, fmt.Sprintf("killed after %d steps and deleted, nothing is left", steps), func() bool { return len(h.Left()) == 0 })
+	eventually.Until(t, fmt.Sprintf("killed after %d steps and deleted, nothing is left", steps), func() bool { return len(h.Left()) == 0 })
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/internal/eventually"
 )
 
 func testStopped(t *testing.T, h Harness) {
@@ -20,7 +21,7 @@ func testStopped(t *testing.T, h Harness) {
 			t.Errorf("%s returned %+v, want it Stopped with a message and no address", what, inst)
 		}
 	}
-	Eventually(t, "the instance is stopped", func() bool { return get(t, p, req.ID).State == provider.Stopped })
+	eventually.Until(t, "the instance is stopped", func() bool { return get(t, p, req.ID).State == provider.Stopped })
 	stopped("get", get(t, p, req.ID))
 	again, err := p.Create(t.Context(), req)
 	if err != nil {
@@ -39,7 +40,7 @@ func testHalted(t *testing.T, h Harness) {
 	before := h.create(t, p, req)
 	h.Halt(t, req.ID)
 	p = h.New(Cluster)
-	Eventually(t, "the instance is halted", func() bool { return get(t, p, req.ID).State == provider.Halted })
+	eventually.Until(t, "the instance is halted", func() bool { return get(t, p, req.ID).State == provider.Halted })
 	if diff := cmp.Diff(before, h.create(t, p, req)); diff != "" {
 		t.Errorf("the started instance (-before +after):\n%s", diff)
 	}

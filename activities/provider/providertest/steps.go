@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/internal/eventually"
 )
 
 // deadline bounds each wait for a backend.
@@ -16,14 +17,19 @@ func (h Harness) create(t *testing.T, p provider.Provider, req provider.Request)
 	if err := p.Prepare(t.Context(), req); err != nil {
 		t.Fatalf("prepare: %v", err)
 	}
-	inst, err := p.Create(t.Context(), req)
-	if err != nil {
-		t.Fatalf("create: %v", err)
-	}
+	var inst provider.Instance
+	// As workflows do: the address of an instance that went a moment ago may not be free yet.
+	eventually.Until(t, "a create does not fail for a while", func() (done bool) {
+		var err error
+		if inst, err = p.Create(t.Context(), req); err != nil && !errors.Is(provider.Class(err), provider.ErrTransient) {
+			t.Fatalf("create: %v", err)
+		}
+		return err == nil
+	})
 	if h.Settle != nil {
 		h.Settle(t, req.ID)
 	}
-	Eventually(t, "the instance runs", func() bool {
+	eventually.Until(t, "the instance runs", func() bool {
 		inst = get(t, p, req.ID)
 		return inst.State == provider.Running
 	})
@@ -42,7 +48,7 @@ func get(t *testing.T, p provider.Provider, id provider.ID) provider.Instance {
 // remove deletes an instance and waits until it is gone.
 func remove(t *testing.T, p provider.Provider, id provider.ID) {
 	t.Helper()
-	Eventually(t, "the instance is gone", func() bool {
+	eventually.Until(t, "the instance is gone", func() bool {
 		if err := p.Delete(t.Context(), id); err != nil {
 			t.Fatalf("delete: %v", err)
 		}
@@ -68,16 +74,6 @@ func list(t *testing.T, p provider.Provider) map[string]provider.Instance {
 		t.Errorf("the list shows an instance twice: %+v", l.Instances)
 	}
 	return byUID
-}
-
-// Eventually waits until ok, and fails t when that takes too long.
-func Eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(deadline); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", deadline, what)
-		}
-	}
 }
 
 // lacks says whether a scenario is none for this backend, for a reason that the

@@ -7,12 +7,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"example.com/fairlead/api/crawl/replace"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -34,8 +34,8 @@ func (o *outrun) Patch(ctx context.Context, obj client.Object, patch client.Patc
 
 func stored(t *testing.T) (client.Client, *crawl.Proxy) {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := crawl.AddToScheme(scheme); err != nil {
+	scheme, err := kube.Scheme()
+	if err != nil {
 		t.Fatal(err)
 	}
 	p := &crawl.Proxy{ObjectMeta: metav1.ObjectMeta{Namespace: "crawlers", Name: "demo", UID: "u1"}}
