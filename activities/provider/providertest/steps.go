@@ -17,15 +17,10 @@ func (h Harness) create(t *testing.T, p provider.Provider, req provider.Request)
 	if err := p.Prepare(t.Context(), req); err != nil {
 		t.Fatalf("prepare: %v", err)
 	}
-	var inst provider.Instance
-	// As workflows do: the address of an instance that went a moment ago may not be free yet.
-	eventually.Until(t, "a create does not fail for a while", func() (done bool) {
-		var err error
-		if inst, err = p.Create(t.Context(), req); err != nil && !errors.Is(provider.Class(err), provider.ErrTransient) {
-			t.Fatalf("create: %v", err)
-		}
-		return err == nil
-	})
+	inst, err := p.Create(t.Context(), req)
+	if err != nil {
+		t.Fatalf("create: %v", err)
+	}
 	if h.Settle != nil {
 		h.Settle(t, req.ID)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/internal/eventually"
 )
 
 const exitAddress = "127.64.9.1"
@@ -65,18 +66,14 @@ func start(t *testing.T, o forward.Options) *running {
 	r := &running{address: address, stop: cancel, done: make(chan error, 1), log: &output{}}
 	o.Listen, o.Out = address, r.log
 	go func() { r.done <- forward.Run(ctx, o) }()
-	deadline := time.Now().Add(10 * time.Second)
-	for !strings.Contains(r.log.String(), "proxy listens") {
+	eventually.Until(t, "the proxy listens", func() bool {
 		select {
 		case err := <-r.done:
 			t.Fatalf("the proxy ended: %v", err)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the proxy does not listen")
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return strings.Contains(r.log.String(), "proxy listens")
+	})
 	t.Cleanup(func() {
 		cancel()
 		if err := <-r.done; err != nil {
@@ -352,6 +349,24 @@ func TestStopLetsARequestFinish(t *testing.T) {
 	}()
 	if status, body := get(t, c, target.URL); status != http.StatusOK || body != "127.0.0.1" {
 		t.Errorf("the request ended with %d %q", status, body)
+	}
+}
+
+// TestAnAddressThatIsFreedIsTaken: the sockets of a process that ended go some moments
+// after its locks.
+func TestAnAddressThatIsFreedIsTaken(t *testing.T) {
+	former, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { _ = former.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	log, done := &output{}, make(chan error, 1)
+	go func() { done <- forward.Run(ctx, forward.Options{Listen: former.Addr().String(), Out: log}) }()
+	eventually.Until(t, "the proxy listens", func() bool { return strings.Contains(log.String(), "proxy listens") })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"example.com/fairlead/activities/provider/process/life"
@@ -18,6 +19,9 @@ const (
 	maxHeaderBytes    = 64 << 10
 	// maxLogBytes bounds what one proxy writes into its log.
 	maxLogBytes = 1 << 20
+	// addressTimeout is how long an address may be taken by a process that ends.
+	addressTimeout = 2 * time.Second
+	addressPause   = 20 * time.Millisecond
 )
 
 // Run serves until ctx ends, then lets what is under way finish within the grace.
@@ -41,8 +45,7 @@ func run(ctx context.Context, o Options, listening func() error) error {
 	if err != nil {
 		return err
 	}
-	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", o.Listen)
+	listener, err := listen(ctx, o.Listen)
 	if err != nil {
 		return fmt.Errorf("serve on %s: %w", o.Listen, err)
 	}
@@ -83,4 +86,21 @@ func (p *proxy) serve(ctx context.Context, server *http.Server, listener net.Lis
 		return err
 	}
 	return nil
+}
+
+// listen takes the address. A process that ends gives up its locks some moments before
+// its sockets, so that its successor may come while they are still there.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	for end := time.Now().Add(addressTimeout); ; {
+		l, err := lc.Listen(ctx, "tcp", address)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(addressPause):
+		}
+	}
 }
