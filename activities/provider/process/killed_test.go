@@ -19,13 +19,13 @@ import (
 const begins = "\n"
 
 // runCall makes a call as another program that uses the state directory.
-func runCall(call providertest.Call, stateDir, request string) int {
+func runCall(call providertest.Call, stateDir, network, request string) int {
 	var req provider.Request
 	err := json.Unmarshal([]byte(request), &req)
 	var p *process.Provider
 	if err == nil {
 		p, err = process.New(process.Options{
-			Settings:  process.Settings{StateDir: stateDir},
+			Settings:  process.Settings{StateDir: stateDir, Network: network},
 			ClusterID: providertest.Cluster,
 			Command:   []string{os.Args[0], asProxy},
 		})
@@ -52,7 +52,7 @@ func (b *backend) killIn(t *testing.T, call providertest.Call, req provider.Requ
 	data, err := json.Marshal(req)
 	must(t, err)
 	var told strings.Builder
-	program := exec.Command(os.Args[0], string(call), b.options.StateDir, string(data))
+	program := exec.Command(os.Args[0], string(call), b.options.StateDir, b.options.Network, string(data))
 	program.Stderr = &told
 	out, err := program.StdoutPipe()
 	must(t, err)
