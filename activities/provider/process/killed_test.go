@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,17 +15,23 @@ import (
 	"example.com/fairlead/activities/provider/providertest"
 )
 
+// begins is what that program says before its call.
+const begins = "\n"
+
 // runCall makes a call as another program that uses the state directory.
-func runCall(call providertest.Call, stateDir, request string) int {
+func runCall(call providertest.Call, stateDir, network, request string) int {
 	var req provider.Request
 	err := json.Unmarshal([]byte(request), &req)
 	var p *process.Provider
 	if err == nil {
 		p, err = process.New(process.Options{
-			Settings:  process.Settings{StateDir: stateDir},
+			Settings:  process.Settings{StateDir: stateDir, Network: network},
 			ClusterID: providertest.Cluster,
 			Command:   []string{os.Args[0], asProxy},
 		})
+	}
+	if err == nil {
+		_, err = os.Stdout.WriteString(begins)
 	}
 	if err == nil {
 		err = call.Make(context.Background(), p, req)
@@ -44,11 +51,19 @@ func (b *backend) killIn(t *testing.T, call providertest.Call, req provider.Requ
 	t.Helper()
 	data, err := json.Marshal(req)
 	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(steps)*killStep)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, os.Args[0], string(call), b.options.StateDir, string(data)).CombinedOutput()
-	if err != nil && ctx.Err() == nil {
-		t.Fatalf("%s: %v: %s", call, err, out)
+	var told strings.Builder
+	program := exec.Command(os.Args[0], string(call), b.options.StateDir, b.options.Network, string(data))
+	program.Stderr = &told
+	out, err := program.StdoutPipe()
+	must(t, err)
+	must(t, program.Start())
+	if _, err := out.Read(make([]byte, len(begins))); err != nil {
+		t.Errorf("the program does not begin: %v", err)
+	}
+	kill := time.AfterFunc(time.Duration(steps)*killStep, func() { _ = program.Process.Kill() }) // it may have ended
+	err = program.Wait()
+	if kill.Stop() && err != nil {
+		t.Fatalf("%s: %v: %s", call, err, told.String())
 	}
 	return err == nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		case asProxy, asStubbornProxy:
 			os.Exit(runProxy(as, os.Args[2:]))
 		case string(providertest.Create), string(providertest.Delete):
-			os.Exit(runCall(providertest.Call(as), os.Args[2], os.Args[3]))
+			os.Exit(runCall(providertest.Call(as), os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
 	os.Exit(m.Run())
@@ -79,7 +80,12 @@ type backend struct {
 
 func newBackend(t *testing.T) *backend {
 	b := &backend{t: t, options: process.Options{
-		Settings:  process.Settings{StateDir: filepath.Join(t.TempDir(), "state")},
+		Settings: process.Settings{
+			StateDir: filepath.Join(t.TempDir(), "state"),
+			// The same names have the same addresses in every state directory, and others may
+			// run these tests at the same time.
+			Network: fmt.Sprintf("127.%d.%d.0/24", 64+rand.N(64), rand.N(256)),
+		},
 		ClusterID: providertest.Cluster,
 		Command:   []string{os.Args[0], asProxy},
 	}}
