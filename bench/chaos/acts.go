@@ -52,8 +52,8 @@ func (a *actor) do(ctx context.Context, st step) error {
 		return err
 	case actReplace:
 		return a.annotate(ctx, crawl.AnnotationReplace, strconv.FormatUint(st.roll, 36))
-	case actKillProcess:
-		return a.killProcess()
+	case actKillProcess, actReboot:
+		return a.endProcess(st.do == actReboot)
 	default:
 		return a.edit(ctx, func(p *crawl.Proxy) { change(&p.Spec, a.lifecycle, st) })
 	}
@@ -125,16 +125,18 @@ func (a *actor) annotate(ctx context.Context, key, value string) error {
 	})
 }
 
-// killProcess kills the process of the instance, as the machine may.
-func (a *actor) killProcess() error {
+// endProcess kills the process of the instance, as the machine may. One that goes
+// with its machine listened before, and nobody had begun a life since the boot.
+func (a *actor) endProcess(reboot bool) error {
 	all, err := readProcesses(a.observer.owner)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
-		if p.name() == provider.InstanceName(a.ref.UID) {
-			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
+		if p.name() != provider.InstanceName(a.ref.UID) || reboot && !(p.listening && p.forgetBoot()) {
+			continue
 		}
+		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
 	}
 	return nil
 }

@@ -8,13 +8,10 @@ import (
 	"sync"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -76,6 +73,7 @@ func (r *run) born(ctx context.Context, s script, i int) (*actor, error) {
 			Mode: crawl.ModeManaged, Provider: providerNames[s.lifecycle%len(providerNames)], Port: crawl.DefaultPort,
 			Attributes:  map[string]string{attributeWho: who},
 			Replacement: &crawl.Replacement{DrainTimeout: &metav1.Duration{Duration: l.drain}},
+			HealthCheck: &crawl.HealthCheck{Interval: &metav1.Duration{Duration: time.Second}, FailureThreshold: 2},
 		},
 	}
 	if l.secretAuth {
@@ -149,7 +147,7 @@ func (a *actor) end(ctx context.Context, l life) error {
 	case convergedFirst, stays:
 		if err = errors.Join(a.undos.wait(), a.converge(ctx)); err == nil && l.ending == stays {
 			a.settled.Done()
-			err = a.quiet.wait(ctx)
+			err = wait(ctx, a.quiet)
 		}
 	case abandoned:
 		a.observer.abandon(a.ref.UID)
@@ -189,10 +187,8 @@ func (a *actor) converge(ctx context.Context) error {
 
 func (a *actor) nudge(ctx context.Context) {
 	for i := 0; linger(ctx, nudgeEvery) == nil; i++ {
-		for _, s := range a.observer.all() {
-			if s.ref.UID == a.ref.UID && (s.now.Status.Phase == crawl.PhaseFailed || s.now.Status.Phase == crawl.PhaseWaiting) {
-				_ = a.annotate(ctx, crawl.AnnotationReplace, "nudge-"+strconv.Itoa(i)) // it fails only when ctx ends
-			}
+		if s, _ := a.observer.find(a.ref.UID); s.now.Status.Phase == crawl.PhaseFailed || s.now.Status.Phase == crawl.PhaseWaiting {
+			_ = a.annotate(ctx, crawl.AnnotationReplace, "nudge-"+strconv.Itoa(i)) // it fails only when ctx ends
 		}
 	}
 }
@@ -222,13 +218,9 @@ func (a *actor) awaitEnded(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, endedLimit)
 	defer cancel()
 	err := insist(limited, "wait for the end of the workflow", func(ctx context.Context) error {
-		desc, err := a.temporal.DescribeWorkflow(ctx, wire.ProxyID(a.ref), "")
-		var notFound *serviceerror.NotFound
-		if errors.As(err, &notFound) {
-			return nil
-		}
-		if err == nil && desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-			return errors.New("it runs")
+		running, err := a.signaller.Running(ctx, a.ref)
+		if running {
+			err = errors.New("it runs")
 		}
 		return err
 	})
@@ -236,14 +228,4 @@ func (a *actor) awaitEnded(ctx context.Context) error {
 		a.fail(&violation{stuck, a.ref.UID, "the object is gone, and its workflow does not end: " + err.Error()})
 	}
 	return err
-}
-
-// finalizerOn says whether the object is there and has our finalizer.
-func (r *run) finalizerOn(ctx context.Context, ref wire.ProxyRef) (bool, error) {
-	var p crawl.Proxy
-	err := r.live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil && string(p.UID) == ref.UID && controllerutil.ContainsFinalizer(&p, crawl.Finalizer), err
 }

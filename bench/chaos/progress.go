@@ -19,31 +19,35 @@ type progress struct {
 	out               io.Writer
 	start             time.Time
 
-	mu       sync.Mutex
-	begun    int
-	ended    int
-	runs     int // of workflows, exported
-	events   int
-	slow     []string // the slowest lives
-	blows    map[blow]int
-	first    int           // first lives that have begun
-	allBegun chan struct{} // closed when all lifecycles have begun
+	mu     sync.Mutex
+	begun  int
+	ended  int
+	runs   int // of workflows, exported
+	events int
+	slow   []string // the slowest lives
+	blows  map[blow]int
+	sweeps map[string]int
+	first  int // first lives that have begun
 }
 
 func newProgress(out io.Writer, lifecycles, lives int) *progress {
-	return &progress{lifecycles: lifecycles, lives: lives, out: out, start: time.Now(), blows: map[blow]int{}, allBegun: make(chan struct{})}
+	return &progress{lifecycles: lifecycles, lives: lives, out: out, start: time.Now(), blows: map[blow]int{}, sweeps: map[string]int{}}
 }
 
 func (p *progress) begin(life int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.begun++
-	if life > 0 {
-		return
+	if life == 0 {
+		p.first++
 	}
-	if p.first++; p.first == p.lifecycles {
-		close(p.allBegun)
-	}
+}
+
+// allBegun says whether all lifecycles have begun.
+func (p *progress) allBegun() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.first == p.lifecycles
 }
 
 // slowest is how many lives a summary names.
@@ -72,14 +76,14 @@ func (p *progress) struck(b blow) {
 	p.printf("%s", b)
 }
 
-// awaitAllBegun waits until all lifecycles have begun.
-func (p *progress) awaitAllBegun(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-p.allBegun:
-		return nil
+// swept notes a sweep that has ended.
+func (p *progress) swept(workflow string, failed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if failed {
+		workflow += " failed"
 	}
+	p.sweeps[workflow]++
 }
 
 func (p *progress) printf(format string, args ...any) {
@@ -109,7 +113,7 @@ func (p *progress) summary(o *observer) string {
 	o.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return "faults: " + faults + "\nblows: " + table(p.blows) + "\nslowest lives: " + strings.Join(p.slow, ", ")
+	return "faults: " + faults + "\nblows: " + table(p.blows) + "\nsweeps: " + table(p.sweeps) + "\nslowest lives: " + strings.Join(p.slow, ", ")
 }
 
 func table[K ~string](counts map[K]int) string {

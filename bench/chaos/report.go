@@ -38,15 +38,6 @@ func (r *run) report(ctx context.Context, scripts []script) {
 	}
 }
 
-func (o *observer) find(uid string) (subject, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.subjects[uid]; ok {
-		return *s, true
-	}
-	return subject{}, false
-}
-
 func (r *run) reportSubject(ctx context.Context, s subject, scripts []script) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -20,6 +20,16 @@ func linger(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// wait waits until something is closed. It fails when ctx ends.
+func wait(ctx context.Context, closed <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-closed:
+		return nil
+	}
+}
+
 // insist tries again until it succeeds: while a server is down, everything fails.
 func insist(ctx context.Context, what string, try func(context.Context) error) error {
 	const first, longest, call = 50 * time.Millisecond, time.Second, 10 * time.Second
