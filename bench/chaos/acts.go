@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,8 @@ type actor struct {
 	*run
 	ref       wire.ProxyRef
 	lifecycle int
-	undos     undos
+	// undos end what ends by itself after a while.
+	undos errgroup.Group
 }
 
 // do runs one step. What ends by itself is ended in the background.
@@ -44,11 +46,11 @@ func (a *actor) do(ctx context.Context, st step) error {
 		return a.writeSecrets(ctx, st.roll)
 	case actHideSecrets:
 		err := a.deleteSecrets(ctx)
-		a.undos.after(ctx, st.lasts, func() error { return a.writeSecrets(ctx, st.roll) })
+		a.later(ctx, st.lasts, func() error { return a.writeSecrets(ctx, st.roll) })
 		return err
 	case actPause:
 		err := a.annotate(ctx, crawl.AnnotationPaused, "true")
-		a.undos.after(ctx, st.lasts, func() error { return a.annotate(ctx, crawl.AnnotationPaused, "") })
+		a.later(ctx, st.lasts, func() error { return a.annotate(ctx, crawl.AnnotationPaused, "") })
 		return err
 	case actReplace:
 		return a.annotate(ctx, crawl.AnnotationReplace, strconv.FormatUint(st.roll, 36))
@@ -57,6 +59,15 @@ func (a *actor) do(ctx context.Context, st step) error {
 	default:
 		return a.edit(ctx, func(p *crawl.Proxy) { change(&p.Spec, a.lifecycle, st) })
 	}
+}
+
+func (a *actor) later(ctx context.Context, after time.Duration, undo func() error) {
+	a.undos.Go(func() error {
+		if err := linger(ctx, after); err != nil {
+			return err
+		}
+		return undo()
+	})
 }
 
 // change is an edit of the spec.
@@ -133,10 +144,9 @@ func (a *actor) endProcess(reboot bool) error {
 		return err
 	}
 	for _, p := range all {
-		if p.name() != provider.InstanceName(a.ref.UID) || reboot && !(p.listening && p.forgetBoot()) {
-			continue
+		if p.name() == provider.InstanceName(a.ref.UID) && (!reboot || p.listening && p.forgetBoot()) {
+			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
 		}
-		_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (p proxyProcess) forgetBoot() bool {
 		return false
 	}
 	former := bytes.ReplaceAll(note, bytes.TrimSpace(boot), []byte("a-former-boot"))
-	return os.WriteFile(p.lifeFile, former, 0o600) == nil // #nosec G306 -- as it was
+	return os.WriteFile(p.lifeFile, former, 0o600) == nil // #nosec G703 -- a file of this run
 }
 
 // The bytes of its lock file that a process locks (package life).

@@ -34,7 +34,6 @@ const (
 func (r *run) lifecycle(ctx context.Context, s script) error {
 	for i, l := range s.lives {
 		r.slots <- struct{}{}
-		begun := time.Now()
 		a, err := r.enter(ctx, s, i)
 		if err == nil {
 			err = a.act(ctx, l)
@@ -43,7 +42,7 @@ func (r *run) lifecycle(ctx context.Context, s script) error {
 		if err == nil {
 			err = a.end(ctx, l)
 		}
-		r.progress.end(fmt.Sprintf("%d.%d", s.lifecycle, i+1), time.Since(begun))
+		r.progress.end()
 		if err != nil {
 			return err
 		}
@@ -145,7 +144,7 @@ func (a *actor) end(ctx context.Context, l life) error {
 	var err error
 	switch l.ending {
 	case convergedFirst, stays:
-		if err = errors.Join(a.undos.wait(), a.converge(ctx)); err == nil && l.ending == stays {
+		if err = errors.Join(a.undos.Wait(), a.converge(ctx)); err == nil && l.ending == stays {
 			a.settled.Done()
 			err = wait(ctx, a.quiet)
 		}
@@ -168,7 +167,7 @@ func (a *actor) end(ctx context.Context, l life) error {
 	if err := a.within(ctx, goneLimit, "the object is not gone", func(s *subject) bool { return s.gone }); err != nil {
 		return err
 	}
-	if err := errors.Join(a.undos.wait(), a.awaitEnded(ctx)); err != nil {
+	if err := errors.Join(a.undos.Wait(), a.awaitEnded(ctx)); err != nil {
 		return err
 	}
 	return a.readHistories(ctx)

@@ -24,7 +24,6 @@ type progress struct {
 	ended  int
 	runs   int // of workflows, exported
 	events int
-	slow   []string // the slowest lives
 	blows  map[blow]int
 	sweeps map[string]int
 	first  int // first lives that have begun
@@ -50,16 +49,10 @@ func (p *progress) allBegun() bool {
 	return p.first == p.lifecycles
 }
 
-// slowest is how many lives a summary names.
-const slowest = 5
-
-func (p *progress) end(who string, lasted time.Duration) {
+func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++
-	p.slow = append(p.slow, fmt.Sprintf("%5.0f s %s", lasted.Seconds(), who))
-	slices.Sort(p.slow)
-	p.slow = p.slow[max(0, len(p.slow)-slowest):]
 }
 
 func (p *progress) exported(events int) {
@@ -113,7 +106,7 @@ func (p *progress) summary(o *observer) string {
 	o.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return "faults: " + faults + "\nblows: " + table(p.blows) + "\nsweeps: " + table(p.sweeps) + "\nslowest lives: " + strings.Join(p.slow, ", ")
+	return "faults: " + faults + "\nblows: " + table(p.blows) + "\nsweeps: " + table(p.sweeps)
 }
 
 func table[K ~string](counts map[K]int) string {

@@ -123,7 +123,7 @@ func playPart(ctx context.Context, file string, add func(context.Context, *part)
 	p := &part{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	slog.SetDefault(p.log)
 	ctrl.SetLogger(logr.FromSlogHandler(p.log.Handler()))
-	data, err := os.ReadFile(file) // #nosec G304 -- named by the program itself
+	data, err := os.ReadFile(file) // #nosec G304 G703 -- named by the program itself
 	if err != nil {
 		return fmt.Errorf("read the settings of the role: %w", err)
 	}
