@@ -47,10 +47,11 @@ func nthBlow(seed uint64, n int) blowAt {
 func (r *run) strike(ctx context.Context) error {
 	for n := 0; ; n++ {
 		b := nthBlow(r.seed, n)
-		if linger(ctx, b.after) != nil || n >= len(firstBlows) && r.progress.allBegun() {
+		if linger(ctx, b.after) != nil || n >= len(firstBlows) && r.progress.counted(lifecyclesBegun) == r.lifecycles {
 			return nil
 		}
-		r.progress.struck(b.blow)
+		r.progress.throw(string(b.blow))
+		r.progress.printf("%s", b.blow)
 		if err := r.fall(ctx, b); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("%s: %w", b.blow, err)
 		}

@@ -90,7 +90,10 @@ func (l *callLog) begin(seed uint64, c call) (call, error) {
 	defer l.mu.Unlock()
 	l.count(&c)
 	if c.Who != "" { // else nobody can say which script it belongs to
-		c.Fault, c.Delay = faultOf(seed, c.Who, c.Method, c.N), delayOf(seed, c.Who, c.Method, c.N)
+		c.Fault = faultOf(seed, c.Who, c.Method, c.N)
+	}
+	if c.Fault == faultSlow || c.Fault == faultLandsLate {
+		c.Delay = delayOf(seed, c.Who, c.Method, c.N)
 	}
 	return c, l.write(c)
 }
@@ -179,7 +182,7 @@ func (o *observer) heard(c call) {
 	if c.happened() {
 		o.faults[c.Fault]++
 	}
-	if at := c.At.Add(c.Delay); c.Method == methodCreate && c.Fault == faultLandsLate && at.After(o.landing) {
+	if at := c.At.Add(c.Delay); c.Method == methodCreate && c.Fault == faultLandsLate && !c.again() && at.After(o.landing) {
 		o.landing = at
 	}
 	if c.Unchecked != nil {

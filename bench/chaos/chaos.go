@@ -109,8 +109,7 @@ func runAll(ctx context.Context, o options) (result, error) {
 }
 
 func (r *run) run(ctx context.Context) (err error) {
-	scripts, lives := r.scripts()
-	r.progress = newProgress(r.out, r.lifecycles, lives)
+	r.progress = newProgress(r.out)
 	if r.stack, err = startStack(ctx, r.binDir, r.dir); err != nil {
 		return fmt.Errorf("start the servers: %w", err)
 	}
@@ -120,6 +119,7 @@ func (r *run) run(ctx context.Context) (err error) {
 	}
 	defer r.temporal.Close()
 	defer r.endProxies()
+	scripts := r.scripts()
 	err = r.play(ctx, scripts)
 	if err == nil {
 		err = errors.Join(r.searchLogs(), r.missFaults())
@@ -128,13 +128,11 @@ func (r *run) run(ctx context.Context) (err error) {
 	return err
 }
 
-func (r *run) scripts() (scripts []script, lives int) {
+func (r *run) scripts() (scripts []script) {
 	for i := range r.lifecycles {
-		s := newScript(r.seed, i+1)
-		scripts = append(scripts, s)
-		lives += len(s.lives)
+		scripts = append(scripts, newScript(r.seed, i+1))
 	}
-	return scripts, lives
+	return scripts
 }
 
 // fail notes a broken promise, and ends the run.

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
 
 func TestTheLastLine(t *testing.T) {
 	for _, tt := range []struct {
@@ -18,5 +22,14 @@ func TestTheLastLine(t *testing.T) {
 		if got := r.result.String(); got != tt.want {
 			t.Errorf("the line is %q, want %q", got, tt.want)
 		}
+	}
+}
+
+func TestARunThatFailsDoesNotLookLikeOneThatPasses(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var out bytes.Buffer
+	code := command(t.Context(), []string{"-lifecycles", "1", "-bin-dir", t.TempDir()}, &out)
+	if line := "0 lifecycles: 0 leaked, 0 duplicates, 0 stuck, and the run failed\n"; code != 1 || !strings.HasSuffix(out.String(), line) {
+		t.Errorf("it ended with %d and printed:\n%s", code, out.String())
 	}
 }

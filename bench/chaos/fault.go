@@ -54,7 +54,7 @@ var lostAttempts = []weighted[fault]{{20, faultReplyLost}, {24, faultLandsLate},
 
 // surelyLost is how many lifecycles lose their first attempt, in one way after the
 // other: what is drawn seldom comes up in a short run too.
-const surelyLost = 15
+const surelyLost = 30
 
 // lostAttempt says which Create of which life that is, and what becomes of it.
 func lostAttempt(seed uint64, lifecycle string) (who string, n int, f fault) {

@@ -95,7 +95,8 @@ func (r *run) readHistory(ctx context.Context, id, runID, uid string) (links []s
 			r.fail(&violation{broken, uid, fmt.Sprintf("event %d (%s) of run %s of %s %s", e.GetEventId(), e.GetEventType(), runID, id, problem)})
 		}
 	}
-	r.progress.exported(n)
+	r.progress.count(runsRead, 1)
+	r.progress.count(eventsRead, n)
 	return links, nil
 }
 

@@ -42,7 +42,7 @@ func (r *run) lifecycle(ctx context.Context, s script) error {
 		if err == nil {
 			err = a.end(ctx, l)
 		}
-		r.progress.end()
+		r.progress.count(livesEnded, 1)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,10 @@ func (r *run) enter(ctx context.Context, s script, i int) (*actor, error) {
 	if err := r.observer.awaitCalm(ctx, maxUnanswered); err != nil {
 		return nil, err
 	}
-	r.progress.begin(i)
+	r.progress.count(livesBegun, 1)
+	if i == 0 {
+		r.progress.count(lifecyclesBegun, 1)
+	}
 	return r.born(ctx, s, i)
 }
 
@@ -126,9 +129,9 @@ func (a *actor) act(ctx context.Context, l life) error {
 
 // awaitMoment waits until a step is due, but not for long.
 func (a *actor) awaitMoment(ctx context.Context, m moment) {
-	wait, stop := context.WithTimeout(ctx, momentTimeout)
+	limited, stop := context.WithTimeout(ctx, momentTimeout)
 	defer stop()
-	_ = a.observer.await(wait, a.ref.UID, func(s *subject) bool {
+	_ = a.observer.await(limited, a.ref.UID, func(s *subject) bool {
 		switch m {
 		case onceReady:
 			return s.gone || current(s.now)

@@ -127,6 +127,14 @@ func (o *observer) all() []subject {
 	return all
 }
 
+// sizes are those of the last looks.
+func (o *observer) sizes() (objects, instances int) {
+	objects = len(o.all())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return objects, len(o.instances)
+}
+
 func (o *observer) find(uid string) (s subject, found bool) {
 	o.with(uid, func(there *subject) { s, found = *there, true })
 	return s, found

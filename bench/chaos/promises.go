@@ -57,7 +57,7 @@ func (o *observer) saw(p *crawl.Proxy) {
 		return
 	}
 	for _, e := range was.Status.Instances {
-		if entry(&p.Status, e) != nil {
+		if entryOf(&p.Status, e) != nil {
 			continue
 		}
 		if i, found := readInstance(e.Provider, o.stateDirs[e.Provider], e.Name); found && i.uid == s.ref.UID && i.entry() == identity(e) {
@@ -99,8 +99,8 @@ func identity(e crawl.InstanceRecord) crawl.InstanceRecord {
 	return crawl.InstanceRecord{Provider: e.Provider, Place: e.Place, Name: e.Name, Incarnation: e.Incarnation}
 }
 
-// entry is that of the same instance as e in the ledger, or nil.
-func entry(s *crawl.ProxyStatus, e crawl.InstanceRecord) *crawl.InstanceRecord {
+// entryOf is that of the same instance as e in the ledger, or nil.
+func entryOf(s *crawl.ProxyStatus, e crawl.InstanceRecord) *crawl.InstanceRecord {
 	for i := range s.Instances {
 		if identity(s.Instances[i]) == identity(e) {
 			return &s.Instances[i]
@@ -123,7 +123,7 @@ func inLedger(ctx context.Context, live client.Reader, ref wire.ProxyRef, e craw
 	case p.Annotations[crawl.AnnotationSkipCleanup] == "true":
 		return nil, "", nil
 	}
-	if found = entry(&p.Status, e); found == nil {
+	if found = entryOf(&p.Status, e); found == nil {
 		problem = fmt.Sprintf("its ledger has only %+v", p.Status.Instances)
 	}
 	return found, problem, nil

@@ -52,8 +52,11 @@ func (r *run) sweepOnce(ctx context.Context, o temporalclient.StartWorkflowOptio
 	if err != nil && !errors.As(err, &failed) {
 		return err
 	}
+	if failed != nil {
+		workflow += " failed"
+	}
 	if _, err = r.readHistory(ctx, o.ID, sweep.GetRunID(), ""); err == nil {
-		r.progress.swept(workflow, failed != nil)
+		r.progress.throw(workflow)
 	}
 	return err
 }
