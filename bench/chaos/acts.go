@@ -32,6 +32,8 @@ type actor struct {
 	*run
 	ref       wire.ProxyRef
 	lifecycle int
+	// runs of the workflow that were disturbed.
+	runs []string
 	// undos end what ends by itself after a while.
 	undos errgroup.Group
 }

@@ -24,14 +24,10 @@ func (a *actor) disturb(ctx context.Context, st step) error {
 	id := wire.ProxyID(a.ref)
 	a.observer.disturb(a.ref.UID, st.do)
 	return insist(ctx, string(st.do), func(ctx context.Context) error {
-		var err error
-		switch st.do {
-		case actTerminate:
-			err = a.temporal.TerminateWorkflow(ctx, id, "", "chaos")
-		case actCancel:
-			err = a.temporal.CancelWorkflow(ctx, id, "")
-		default:
-			err = a.reset(ctx, id, st.roll)
+		desc, err := a.temporal.DescribeWorkflow(ctx, id, "")
+		if err == nil {
+			a.runs = append(a.runs, desc.WorkflowExecution.RunID)
+			err = a.disturbRun(ctx, st, id, desc.WorkflowExecution.RunID)
 		}
 		var notFound *serviceerror.NotFound
 		var wrong *serviceerror.InvalidArgument // the run ended meanwhile
@@ -42,13 +38,20 @@ func (a *actor) disturb(ctx context.Context, st step) error {
 	})
 }
 
-// reset takes the current run back to one of its workflow tasks.
-func (a *actor) reset(ctx context.Context, id string, roll uint64) error {
-	desc, err := a.temporal.DescribeWorkflow(ctx, id, "")
-	if err != nil {
-		return err
+// disturbRun resets a run, or ends the one that came of it meanwhile.
+func (a *actor) disturbRun(ctx context.Context, st step, id, runID string) error {
+	switch st.do {
+	case actTerminate:
+		return a.temporal.TerminateWorkflow(ctx, id, "", "chaos")
+	case actCancel:
+		return a.temporal.CancelWorkflow(ctx, id, "")
+	default:
+		return a.reset(ctx, id, runID, st.roll)
 	}
-	runID := desc.WorkflowExecution.RunID
+}
+
+// reset takes a run back to one of its workflow tasks.
+func (a *actor) reset(ctx context.Context, id, runID string, roll uint64) error {
 	var tasks []int64
 	events := a.temporal.GetWorkflowHistory(ctx, id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
@@ -63,7 +66,7 @@ func (a *actor) reset(ctx context.Context, id string, roll uint64) error {
 	if len(tasks) == 0 {
 		return nil
 	}
-	_, err = a.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+	_, err := a.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace:                 temporalNamespace,
 		WorkflowExecution:         &commonpb.WorkflowExecution{WorkflowId: id, RunId: runID},
 		Reason:                    "chaos",

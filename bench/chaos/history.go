@@ -33,15 +33,17 @@ func (a *actor) readHistories(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		known := slices.Clone(a.runs) // a run that was ended is the only trace of the chain that it was in
 		for runID := range runs {
 			links, err := a.readHistory(ctx, id, runID, a.ref.UID)
 			if err != nil {
 				return err
 			}
-			for _, link := range links {
-				if !runs[link] {
-					return fmt.Errorf("the list of runs is behind: run %s tells of %s", runID, link)
-				}
+			known = append(known, links...)
+		}
+		for _, runID := range known {
+			if !runs[runID] {
+				return fmt.Errorf("the list of runs is behind: it lacks %s", runID)
 			}
 		}
 		return nil

@@ -147,10 +147,7 @@ func (a *actor) end(ctx context.Context, l life) error {
 	var err error
 	switch l.ending {
 	case convergedFirst, stays:
-		if err = errors.Join(a.undos.Wait(), a.converge(ctx)); err == nil && l.ending == stays {
-			a.settled.Done()
-			err = wait(ctx, a.quiet)
-		}
+		err = errors.Join(a.undos.Wait(), a.converge(ctx, l.ending == stays))
 	case abandoned:
 		a.observer.abandon(a.ref.UID)
 		err = a.annotate(ctx, crawl.AnnotationSkipCleanup, "true")
@@ -176,15 +173,21 @@ func (a *actor) end(ctx context.Context, l life) error {
 	return a.readHistories(ctx)
 }
 
-// converge waits until the proxy is Ready as asked for. What failed for good, or
-// waits for room, needs somebody to act.
-func (a *actor) converge(ctx context.Context) error {
+// converge waits until the proxy is Ready as asked for, and, if it stays, until all is
+// quiet. What failed for good, or waits for room, needs somebody to act, also when a
+// Secret or an instance that went is noticed only later.
+func (a *actor) converge(ctx context.Context, stays bool) error {
 	nudging, stop := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
 	nudges.Go(func() { a.nudge(nudging) })
 	defer nudges.Wait()
 	defer stop()
-	return a.within(ctx, convergeLimit, "the proxy is not Ready", func(s *subject) bool { return current(s.now) })
+	err := a.within(ctx, convergeLimit, "the proxy is not Ready", func(s *subject) bool { return current(s.now) })
+	if err == nil && stays {
+		a.settled.Done()
+		err = wait(ctx, a.quiet)
+	}
+	return err
 }
 
 func (a *actor) nudge(ctx context.Context) {

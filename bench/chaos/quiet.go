@@ -9,7 +9,7 @@ import (
 )
 
 // quietLimit is how long it may take until nothing is under way any more.
-const quietLimit = 2 * time.Minute
+const quietLimit = 4 * time.Minute
 
 // checkQuiet holds what is left to the objects that are left, each Ready with one
 // instance, and one process that serves.
