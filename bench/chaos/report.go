@@ -71,7 +71,7 @@ func (r *run) lastEvents(ctx context.Context, ref wire.ProxyRef) (lines []string
 
 // eventLine is an event in a line, with its payloads as they are.
 func eventLine(e *historypb.HistoryEvent) string {
-	const most = 400
+	const most = 800
 	line := e.String()
 	return line[:min(len(line), most)]
 }
