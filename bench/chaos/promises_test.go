@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +105,21 @@ func TestAnObjectThatIsMissingFromTheListIsGone(t *testing.T) {
 	}
 	if diff := cmp.Diff([]verdict{leaked}, *got); diff != "" {
 		t.Errorf("broken promises (-want +got):\n%s", diff)
+	}
+}
+
+func TestAProxyThatIsNotReadyIsNoLeak(t *testing.T) {
+	name := provider.InstanceName(uid)
+	o, _ := newTestObserver(t, nil)
+	o.saw(newProxy(3).ledger(1).Proxy)
+	whole := func() remains { return remains{dirs: map[string]int{name: 1}, processes: map[string]int{name: 1}} }
+	if err := o.match(whole()); !errors.Is(err, errUnready) {
+		t.Errorf("the verdict is %v", err)
+	}
+	more := whole()
+	more.processes["proxy-x"] = 1
+	if err := o.match(more); err == nil || errors.Is(err, errUnready) {
+		t.Errorf("with a process of nobody the verdict is %v", err)
 	}
 }
 

@@ -18,7 +18,11 @@ func (r *run) checkQuiet(ctx context.Context) error {
 	defer cancel()
 	err := insist(limited, "compare what is left", func(context.Context) error { return r.observer.compareAll() })
 	if err != nil && ctx.Err() == nil {
-		r.fail(&violation{leaked, "", "all is quiet, but " + err.Error()})
+		v := leaked
+		if errors.Is(err, errUnready) {
+			v = stuck
+		}
+		r.fail(&violation{v, "", "all is quiet, but " + err.Error()})
 	}
 	return err
 }
@@ -48,6 +52,9 @@ func (o *observer) compareAll() error {
 	return o.match(left)
 }
 
+// errUnready is wrapped where all that is wrong is that proxies are not Ready.
+var errUnready = errors.New("not all proxies are Ready")
+
 // remains are what is there, by the name of the instance.
 type remains struct {
 	dirs, processes map[string]int
@@ -58,7 +65,7 @@ type remains struct {
 func (o *observer) match(left remains) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var errs []error
+	var errs, unready []error
 	for name, s := range o.byInstance {
 		dirs, processes, want := left.dirs[name], left.processes[name], 1
 		delete(left.dirs, name)
@@ -69,7 +76,7 @@ func (o *observer) match(left remains) error {
 		case s.gone:
 			want = 0
 		case !current(s.now):
-			errs = append(errs, fmt.Errorf("proxy %s (%s) is not Ready: %s", s.ref, s.who, brief(s.now)))
+			unready = append(unready, fmt.Errorf("proxy %s (%s) is not Ready: %s", s.ref, s.who, brief(s.now)))
 		case slices.Contains(left.idle, name):
 			errs = append(errs, fmt.Errorf("the process of proxy %s (%s) does not listen", s.ref, s.who))
 		}
@@ -80,5 +87,8 @@ func (o *observer) match(left remains) error {
 	if len(left.dirs)+len(left.processes) > 0 {
 		errs = append(errs, fmt.Errorf("directories %v and processes %v belong to no object", left.dirs, left.processes))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || len(unready) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errUnready, errors.Join(unready...))
 }
