@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +32,10 @@ type actor struct {
 	*run
 	ref       wire.ProxyRef
 	lifecycle int
-	undos     undos
+	// runs of the workflow that were disturbed.
+	runs []string
+	// undos end what ends by itself after a while.
+	undos errgroup.Group
 }
 
 // do runs one step. What ends by itself is ended in the background.
@@ -44,19 +48,28 @@ func (a *actor) do(ctx context.Context, st step) error {
 		return a.writeSecrets(ctx, st.roll)
 	case actHideSecrets:
 		err := a.deleteSecrets(ctx)
-		a.undos.after(ctx, st.lasts, func() error { return a.writeSecrets(ctx, st.roll) })
+		a.later(ctx, st.lasts, func() error { return a.writeSecrets(ctx, st.roll) })
 		return err
 	case actPause:
 		err := a.annotate(ctx, crawl.AnnotationPaused, "true")
-		a.undos.after(ctx, st.lasts, func() error { return a.annotate(ctx, crawl.AnnotationPaused, "") })
+		a.later(ctx, st.lasts, func() error { return a.annotate(ctx, crawl.AnnotationPaused, "") })
 		return err
 	case actReplace:
 		return a.annotate(ctx, crawl.AnnotationReplace, strconv.FormatUint(st.roll, 36))
-	case actKillProcess:
-		return a.killProcess()
+	case actKillProcess, actReboot:
+		return a.endProcess(st.do == actReboot)
 	default:
 		return a.edit(ctx, func(p *crawl.Proxy) { change(&p.Spec, a.lifecycle, st) })
 	}
+}
+
+func (a *actor) later(ctx context.Context, after time.Duration, undo func() error) {
+	a.undos.Go(func() error {
+		if err := linger(ctx, after); err != nil {
+			return err
+		}
+		return undo()
+	})
 }
 
 // change is an edit of the spec.
@@ -89,7 +102,7 @@ func cloudInit(lifecycle int, secret bool, roll uint64) *crawl.CloudInit {
 // current says whether p is Ready, and all that was asked of it is done.
 func current(p *crawl.Proxy) bool {
 	return p.Status.Phase == crawl.PhaseReady && p.Status.ObservedGeneration == p.Generation &&
-		p.Status.ObservedReplace == p.Annotations[crawl.AnnotationReplace]
+		!p.ReplacePending()
 }
 
 // trying says whether the ledger of p tells of an attempt that may be running.
@@ -125,14 +138,15 @@ func (a *actor) annotate(ctx context.Context, key, value string) error {
 	})
 }
 
-// killProcess kills the process of the instance, as the machine may.
-func (a *actor) killProcess() error {
+// endProcess kills the process of the instance, as the machine may. One that goes
+// with its machine listened before, and nobody had begun a life since the boot.
+func (a *actor) endProcess(reboot bool) error {
 	all, err := readProcesses(a.observer.owner)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
-		if p.name() == provider.InstanceName(a.ref.UID) {
+		if p.name() == provider.InstanceName(a.ref.UID) && (!reboot || p.listening && p.forgetBoot()) {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL) // it may have ended by itself
 		}
 	}

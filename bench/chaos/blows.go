@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -46,21 +45,13 @@ func nthBlow(seed uint64, n int) blowAt {
 
 // strike lets blows fall, the first ones in any case, until all lifecycles have begun.
 func (r *run) strike(ctx context.Context) error {
-	begun, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		defer stop()
-		_ = r.progress.awaitAllBegun(begun) // it fails only when ctx ends
-	}()
 	for n := 0; ; n++ {
-		b, until := nthBlow(r.seed, n), begun
-		if n < len(firstBlows) {
-			until = ctx
-		}
-		if linger(until, b.after) != nil {
+		b := nthBlow(r.seed, n)
+		if linger(ctx, b.after) != nil || n >= len(firstBlows) && r.progress.counted(lifecyclesBegun) == r.lifecycles {
 			return nil
 		}
-		r.progress.struck(b.blow)
+		r.progress.throw(string(b.blow))
+		r.progress.printf("%s", b.blow)
 		if err := r.fall(ctx, b); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("%s: %w", b.blow, err)
 		}
@@ -93,89 +84,4 @@ func (r *run) runSecondStarter(ctx context.Context, lasts time.Duration) error {
 	}
 	<-p.done
 	return nil
-}
-
-// gate is passed by all once it is open.
-type gate struct{ open chan struct{} }
-
-func (g gate) wait(ctx context.Context) error {
-	select {
-	case <-g.open:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// quietLimit is how long it may take until nothing is under way any more.
-const quietLimit = 2 * time.Minute
-
-// checkQuiet holds what is left to the objects that are left, each Ready with one
-// instance, and one process that serves.
-func (r *run) checkQuiet(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, quietLimit)
-	defer cancel()
-	err := insist(limited, "compare what is left", func(context.Context) error { return r.observer.compareAll() })
-	if err != nil && ctx.Err() == nil {
-		r.fail(&violation{leaked, "", "all is quiet, but " + err.Error()})
-	}
-	return err
-}
-
-// compareAll compares the objects with the directories and the processes.
-func (o *observer) compareAll() error {
-	ours := func(uid, name string) bool {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		s := o.subjects[uid]
-		if s == nil {
-			s = o.byInstance[name]
-		}
-		return s == nil || !s.abandoned
-	}
-	dirs, processes := map[string]int{}, map[string]int{} // by the name of the instance
-	for prov, dir := range o.stateDirs {
-		all, err := readInstances(prov, dir)
-		if err != nil {
-			return err
-		}
-		for _, i := range all {
-			if ours(i.uid, i.name) {
-				dirs[i.name]++
-			}
-		}
-	}
-	running, err := readProcesses(o.owner)
-	if err != nil {
-		return err
-	}
-	for _, p := range running {
-		if ours("", p.name()) {
-			processes[p.name()]++
-		}
-	}
-	return o.match(dirs, processes)
-}
-
-func (o *observer) match(dirs, processes map[string]int) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var errs []error
-	for name, s := range o.byInstance {
-		want := 1
-		if s.gone || s.abandoned {
-			want = 0
-		} else if !current(s.now) {
-			errs = append(errs, fmt.Errorf("proxy %s (%s) is not Ready: %s", s.ref, s.who, brief(s.now)))
-		}
-		if dirs[name] != want || processes[name] != want {
-			errs = append(errs, fmt.Errorf("proxy %s (%s), %s, has %d directories and %d processes, not %d", s.ref, s.who, brief(s.now), dirs[name], processes[name], want))
-		}
-		delete(dirs, name)
-		delete(processes, name)
-	}
-	if len(dirs)+len(processes) > 0 {
-		errs = append(errs, fmt.Errorf("directories %v and processes %v belong to no object", dirs, processes))
-	}
-	return errors.Join(errs...)
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	temporalclient "go.temporal.io/sdk/client"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/controlplane"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/conn"
@@ -52,10 +55,18 @@ type options struct {
 // result counts the broken promises.
 type result struct {
 	lifecycles, leaked, duplicates, stuck int
+	// broken are promises of other kinds.
+	broken int
 }
 
+// String is the last line of a run. No other line looks like that of a run without
+// a broken promise.
 func (r result) String() string {
-	return fmt.Sprintf("%d lifecycles: %d leaked, %d duplicates, %d stuck", r.lifecycles, r.leaked, r.duplicates, r.stuck)
+	line := fmt.Sprintf("%d lifecycles: %d leaked, %d duplicates, %d stuck", r.lifecycles, r.leaked, r.duplicates, r.stuck)
+	if r.broken > 0 {
+		line += fmt.Sprintf(", %d broken", r.broken)
+	}
+	return line
 }
 
 // run is what the parts of a run share.
@@ -76,7 +87,8 @@ type run struct {
 	slots, exports chan struct{}
 	entrance       sync.Mutex
 	settled        sync.WaitGroup // lifecycles that ended, or wait for the quiet
-	quiet          gate
+	quiet          chan struct{}  // closed when instances = live objects
+	target         net.Listener   // of the probes
 
 	stop       context.CancelCauseFunc
 	mu         sync.Mutex
@@ -90,7 +102,7 @@ func runAll(ctx context.Context, o options) (result, error) {
 	defer stop(nil)
 	r := &run{
 		options: o, canary: fmt.Sprintf("CANARY%016x", o.seed), stop: stop,
-		slots: make(chan struct{}, concurrent), exports: make(chan struct{}, exporters), quiet: gate{make(chan struct{})},
+		slots: make(chan struct{}, concurrent), exports: make(chan struct{}, exporters), quiet: make(chan struct{}),
 	}
 	r.secrets = disguises(r.canary)
 	err := r.run(ctx)
@@ -98,8 +110,7 @@ func runAll(ctx context.Context, o options) (result, error) {
 }
 
 func (r *run) run(ctx context.Context) (err error) {
-	scripts, lives := r.scripts()
-	r.progress = newProgress(r.out, r.lifecycles, lives)
+	r.progress = newProgress(r.out)
 	if r.stack, err = startStack(ctx, r.binDir, r.dir); err != nil {
 		return fmt.Errorf("start the servers: %w", err)
 	}
@@ -109,21 +120,20 @@ func (r *run) run(ctx context.Context) (err error) {
 	}
 	defer r.temporal.Close()
 	defer r.endProxies()
+	scripts := r.scripts()
 	err = r.play(ctx, scripts)
 	if err == nil {
-		err = r.searchLogs()
+		err = errors.Join(r.searchLogs(), r.missFaults())
 	}
 	r.report(context.WithoutCancel(ctx), scripts)
 	return err
 }
 
-func (r *run) scripts() (scripts []script, lives int) {
+func (r *run) scripts() (scripts []script) {
 	for i := range r.lifecycles {
-		s := newScript(r.seed, i+1)
-		scripts = append(scripts, s)
-		lives += len(s.lives)
+		scripts = append(scripts, newScript(r.seed, i+1))
 	}
-	return scripts, lives
+	return scripts
 }
 
 // fail notes a broken promise, and ends the run.
@@ -137,14 +147,39 @@ func (r *run) fail(v *violation) {
 		r.result.duplicates++
 	case stuck:
 		r.result.stuck++
+	default:
+		r.result.broken++
 	}
 	r.violations = append(r.violations, v)
 	r.stop(v)
 }
 
+// faultsFrom is how many lifecycles meet every fault there is.
+const faultsFrom = 100
+
+// missFaults fails when a fault never came up: nothing was proved about it.
+func (r *run) missFaults() error {
+	var missing []string
+	for _, f := range allFaults {
+		if r.observer.faults[f] == 0 {
+			missing = append(missing, string(f))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	v := &violation{broken, "", "no call met the fault: " + strings.Join(missing, "; ")}
+	if r.lifecycles < faultsFrom {
+		r.progress.printf("%s", v.what)
+		return nil
+	}
+	r.fail(v)
+	return v
+}
+
 // connect sets up what talks to the servers.
 func (r *run) connect(ctx context.Context) error {
-	scheme, err := newScheme()
+	scheme, err := kube.Scheme()
 	if err != nil {
 		return err
 	}
@@ -158,6 +193,9 @@ func (r *run) connect(ctx context.Context) error {
 	if r.temporal, err = conn.Dial(ctx, conn.Options{Address: r.stack.address, Namespace: temporalNamespace, Log: quiet}); err != nil {
 		return err
 	}
+	if r.target, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("listen for probes: %w", err)
+	}
 	r.signaller = &starter.Signaller{Temporal: r.temporal}
 	stateDirs, providers := map[string]string{}, "providers:\n"
 	for _, name := range providerNames {
@@ -167,8 +205,9 @@ func (r *run) connect(ctx context.Context) error {
 	r.role = roleSettings{
 		Seed: r.seed, Kubeconfig: filepath.Join(r.dir, "kubeconfig"), Temporal: r.stack.address, Namespace: temporalNamespace,
 		Providers: filepath.Join(r.dir, "providers.yaml"), CallLog: filepath.Join(r.dir, "calls.log"), Owner: os.Getpid(),
+		ProbeURL: "http://" + r.target.Addr().String() + "/",
 	}
-	r.observer = newObserver(r.seed, kubeNamespace, stateDirs, r.role.Owner, r.live, r.fail)
+	r.observer = newObserver(kubeNamespace, stateDirs, r.role.Owner, r.live, r.fail)
 	if err := os.WriteFile(r.role.Providers, []byte(providers), 0o600); err != nil {
 		return fmt.Errorf("write the providers file: %w", err)
 	}

@@ -10,7 +10,11 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -20,14 +24,10 @@ func (a *actor) disturb(ctx context.Context, st step) error {
 	id := wire.ProxyID(a.ref)
 	a.observer.disturb(a.ref.UID, st.do)
 	return insist(ctx, string(st.do), func(ctx context.Context) error {
-		var err error
-		switch st.do {
-		case actTerminate:
-			err = a.temporal.TerminateWorkflow(ctx, id, "", "chaos")
-		case actCancel:
-			err = a.temporal.CancelWorkflow(ctx, id, "")
-		default:
-			err = a.reset(ctx, id, st.roll)
+		desc, err := a.temporal.DescribeWorkflow(ctx, id, "")
+		if err == nil {
+			a.runs = append(a.runs, desc.WorkflowExecution.RunID)
+			err = a.disturbRun(ctx, st, id, desc.WorkflowExecution.RunID)
 		}
 		var notFound *serviceerror.NotFound
 		var wrong *serviceerror.InvalidArgument // the run ended meanwhile
@@ -38,13 +38,20 @@ func (a *actor) disturb(ctx context.Context, st step) error {
 	})
 }
 
-// reset takes the current run back to one of its workflow tasks.
-func (a *actor) reset(ctx context.Context, id string, roll uint64) error {
-	desc, err := a.temporal.DescribeWorkflow(ctx, id, "")
-	if err != nil {
-		return err
+// disturbRun resets a run, or ends the one that came of it meanwhile.
+func (a *actor) disturbRun(ctx context.Context, st step, id, runID string) error {
+	switch st.do {
+	case actTerminate:
+		return a.temporal.TerminateWorkflow(ctx, id, "", "chaos")
+	case actCancel:
+		return a.temporal.CancelWorkflow(ctx, id, "")
+	default:
+		return a.reset(ctx, id, runID, st.roll)
 	}
-	runID := desc.WorkflowExecution.RunID
+}
+
+// reset takes a run back to one of its workflow tasks.
+func (a *actor) reset(ctx context.Context, id, runID string, roll uint64) error {
 	var tasks []int64
 	events := a.temporal.GetWorkflowHistory(ctx, id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
@@ -59,7 +66,7 @@ func (a *actor) reset(ctx context.Context, id string, roll uint64) error {
 	if len(tasks) == 0 {
 		return nil
 	}
-	_, err = a.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
+	_, err := a.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace:                 temporalNamespace,
 		WorkflowExecution:         &commonpb.WorkflowExecution{WorkflowId: id, RunId: runID},
 		Reason:                    "chaos",
@@ -69,59 +76,54 @@ func (a *actor) reset(ctx context.Context, id string, roll uint64) error {
 	return err
 }
 
-// restartEvery is how often objects are looked for whose workflow was ended: what
-// the sweep over objects does in an installation, a minute each. Every so many
-// rounds all objects are looked at: no workflow may end by itself.
-const (
-	restartEvery = 3 * time.Second
-	roundsToAll  = 8
-)
-
-// restart starts what was terminated or cancelled, until ctx ends.
-func (r *run) restart(ctx context.Context) {
-	for round := 0; linger(ctx, restartEvery) == nil; round++ {
+// watchEnds holds every workflow to not ending by itself while its object has our
+// finalizer, until ctx ends.
+func (r *run) watchEnds(ctx context.Context) {
+	for linger(ctx, endsEvery) == nil {
 		for _, s := range r.observer.all() {
-			if len(s.disturbed) == 0 && round%roundsToAll != 0 {
-				continue
-			}
-			if err := r.restartOne(ctx, s); err != nil {
+			if err := r.checkEnd(ctx, s.ref); err != nil {
 				break // a server is down; the next round looks again
 			}
 		}
 	}
 }
 
-func (r *run) restartOne(ctx context.Context, s subject) error {
-	desc, err := r.temporal.DescribeWorkflow(ctx, wire.ProxyID(s.ref), "")
+const endsEvery = 15 * time.Second
+
+func (r *run) checkEnd(ctx context.Context, ref wire.ProxyRef) error {
+	ended, how, err := r.endedByItself(ctx, ref)
+	if err != nil || ended == "" {
+		return err
+	}
+	var p crawl.Proxy
+	err = r.live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
+	if err != nil || string(p.UID) != ref.UID || !controllerutil.ContainsFinalizer(&p, crawl.Finalizer) {
+		return client.IgnoreNotFound(err)
+	}
+	// A sweep or a reset may have come between.
+	again, _, err := r.endedByItself(ctx, ref)
+	if err == nil && again == ended {
+		r.fail(&violation{stuck, ref.UID, "its workflow ended as " + how + " while the object has our finalizer"})
+	}
+	return err
+}
+
+// endedByItself is the run id of a workflow that ended, if nobody ended it.
+func (r *run) endedByItself(ctx context.Context, ref wire.ProxyRef) (runID, how string, err error) {
+	desc, err := r.temporal.DescribeWorkflow(ctx, wire.ProxyID(ref), "")
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) { // the starter has still to start it
-		return nil
+		return "", "", nil
 	}
 	if err != nil || desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return err
+		return "", "", err
 	}
 	// What is done is noted before it is done: only a note that is read after the look
 	// knows of all that the look may have seen.
-	done := r.observer.disturbances(s.ref.UID)
-	terminated := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED && done[actTerminate]
-	cancelled := desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED && done[actCancel]
-	if terminated || cancelled {
-		r.observer.note(s.ref.UID, "sweep   its workflow was ended: wake it")
-		return r.signaller.Changed(ctx, s.ref)
+	s, _ := r.observer.find(ref.UID)
+	if desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED && s.disturbed[actTerminate] ||
+		desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED && s.disturbed[actCancel] {
+		return "", "", nil
 	}
-	return r.endedByItself(ctx, s, desc.Status)
-}
-
-// endedByItself holds a workflow that ended to its object being released.
-func (r *run) endedByItself(ctx context.Context, s subject, status enumspb.WorkflowExecutionStatus) error {
-	kept, err := r.finalizerOn(ctx, s.ref)
-	if err != nil || !kept {
-		return err
-	}
-	// A reset may have come between the two looks.
-	desc, err := r.temporal.DescribeWorkflow(ctx, wire.ProxyID(s.ref), "")
-	if err == nil && desc.Status == status {
-		r.fail(&violation{stuck, s.ref.UID, "its workflow ended as " + status.String() + " while the object has our finalizer"})
-	}
-	return err
+	return desc.WorkflowExecution.RunID, desc.Status.String(), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,7 +23,15 @@ const (
 	faultForgotten fault = "accepted, and never done"
 	faultPartial   fault = "a partial list"
 	faultStale     fault = "a stale list"
+	// faultHalted is not drawn by a call: the provider tells of it after a reboot.
+	faultHalted fault = "halted, its machine was rebooted"
 )
+
+// allFaults must each have come up at the end of a run of some length.
+var allFaults = []fault{
+	faultCrash, faultReplyLost, faultLandsLate, faultSlow, faultBusy, faultQuota, faultPermanent, faultRefused,
+	faultNotFound, faultForgotten, faultPartial, faultStale, faultHalted,
+}
 
 // method is a method of the provider.
 type method string
@@ -43,8 +52,17 @@ var faultyCalls = map[method]int{methodCreate: 6, methodGet: 40, methodDelete: 1
 // and a half. Each lifecycle has at most one by its script, or it would only ever wait.
 var lostAttempts = []weighted[fault]{{20, faultReplyLost}, {24, faultLandsLate}, {12, faultBusy}, {12, faultRefused}, {3, faultCrash}}
 
+// sureFaults befall the first Create of the first lifecycles, one after the other, so
+// that what is drawn seldom comes up in a short run too.
+var sureFaults = []fault{faultReplyLost, faultLandsLate, faultBusy, faultRefused, faultCrash, faultQuota, faultPermanent}
+
+const surelyFaulty = 35
+
 // lostAttempt says which Create of which life that is, and what becomes of it.
 func lostAttempt(seed uint64, lifecycle string) (who string, n int, f fault) {
+	if n, err := strconv.Atoi(lifecycle); err == nil && n <= surelyFaulty {
+		return lifecycle + ".1", 0, sureFaults[n%len(sureFaults)]
+	}
 	d := newDice(seed, "lost attempt", lifecycle)
 	if !d.chance(45) {
 		return "", 0, faultNone
@@ -56,9 +74,9 @@ func lostAttempt(seed uint64, lifecycle string) (who string, n int, f fault) {
 var otherFaults = map[method][]weighted[fault]{
 	methodCreate: {{76, faultNone}, {12, faultSlow}, {7, faultQuota}, {5, faultPermanent}},
 	methodGet:    {{90, faultNone}, {4, faultRefused}, {3, faultSlow}, {3, faultNotFound}},
-	methodDelete: {{72, faultNone}, {6, faultReplyLost}, {6, faultLandsLate}, {6, faultSlow}, {6, faultRefused}, {3, faultBusy}, {1, faultForgotten}},
+	methodDelete: {{69, faultNone}, {6, faultReplyLost}, {6, faultLandsLate}, {6, faultSlow}, {6, faultRefused}, {3, faultBusy}, {4, faultForgotten}},
 	methodDisown: {{85, faultNone}, {10, faultRefused}, {5, faultReplyLost}},
-	methodList:   {{80, faultNone}, {10, faultPartial}, {10, faultStale}},
+	methodList:   {{70, faultNone}, {15, faultPartial}, {15, faultStale}},
 }
 
 // faultOf is what goes wrong with the nth call of a method, counted from 0, for the

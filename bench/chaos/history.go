@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -24,15 +25,25 @@ const maxEvent = 64 << 10
 func (a *actor) readHistories(ctx context.Context) error {
 	a.exports <- struct{}{}
 	defer func() { <-a.exports }()
+	limited, cancel := context.WithTimeout(ctx, endedLimit)
+	defer cancel()
 	id := wire.ProxyID(a.ref)
-	return insist(ctx, "export the histories of "+id, func(ctx context.Context) error {
+	return insist(limited, "export the histories of "+id, func(ctx context.Context) error {
 		runs, err := a.runsOf(ctx, id)
 		if err != nil {
 			return err
 		}
-		for _, runID := range runs {
-			if err := a.readHistory(ctx, id, runID); err != nil {
+		known := slices.Clone(a.runs) // a run that was ended is the only trace of the chain that it was in
+		for runID := range runs {
+			links, err := a.readHistory(ctx, id, runID, a.ref.UID)
+			if err != nil {
 				return err
+			}
+			known = append(known, links...)
+		}
+		for _, runID := range known {
+			if !runs[runID] {
+				return fmt.Errorf("the list of runs is behind: it lacks %s", runID)
 			}
 		}
 		return nil
@@ -40,8 +51,8 @@ func (a *actor) readHistories(ctx context.Context) error {
 }
 
 // runsOf lists the runs of a workflow. The list may be behind: it must have the
-// newest one.
-func (r *run) runsOf(ctx context.Context, id string) ([]string, error) {
+// newest one, and all that any of them tells of.
+func (r *run) runsOf(ctx context.Context, id string) (map[string]bool, error) {
 	desc, err := r.temporal.DescribeWorkflow(ctx, id, "")
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) { // the object was gone before the starter saw it
@@ -50,8 +61,7 @@ func (r *run) runsOf(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []string
-	newest := false
+	runs := map[string]bool{}
 	req := &workflowservice.ListWorkflowExecutionsRequest{Namespace: temporalNamespace, Query: "WorkflowId = '" + id + "'", PageSize: 1000}
 	for {
 		list, err := r.temporal.ListWorkflow(ctx, req)
@@ -59,34 +69,49 @@ func (r *run) runsOf(ctx context.Context, id string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range list.GetExecutions() {
-			runs = append(runs, e.GetExecution().GetRunId())
-			newest = newest || e.GetExecution().GetRunId() == desc.WorkflowExecution.RunID
+			runs[e.GetExecution().GetRunId()] = true
 		}
 		if req.NextPageToken = list.GetNextPageToken(); len(req.NextPageToken) == 0 {
 			break
 		}
 	}
-	if !newest {
-		return nil, fmt.Errorf("the list of runs lacks the newest, %s", desc.WorkflowExecution.RunID)
+	if newest := desc.WorkflowExecution.RunID; !runs[newest] {
+		return nil, fmt.Errorf("the list of runs is behind: it lacks the newest, %s", newest)
 	}
 	return runs, nil
 }
 
-func (a *actor) readHistory(ctx context.Context, id, runID string) error {
-	events := a.temporal.GetWorkflowHistory(ctx, id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+// readHistory reads one run of a workflow, which may be that of an object, and returns
+// the other runs of which it tells.
+func (r *run) readHistory(ctx context.Context, id, runID, uid string) (links []string, err error) {
+	events := r.temporal.GetWorkflowHistory(ctx, id, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	n := 0
 	for events.HasNext() {
 		e, err := events.Next()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		n++
-		if problem := problemOf(e, a.secrets); problem != "" {
-			a.fail(&violation{broken, a.ref.UID, fmt.Sprintf("event %d (%s) of run %s %s", e.GetEventId(), e.GetEventType(), runID, problem)})
+		links = append(links, linksOf(e)...)
+		if problem := problemOf(e, r.secrets); problem != "" {
+			r.fail(&violation{broken, uid, fmt.Sprintf("event %d (%s) of run %s of %s %s", e.GetEventId(), e.GetEventType(), runID, id, problem)})
 		}
 	}
-	a.progress.exported(n)
-	return nil
+	r.progress.count(runsRead, 1)
+	r.progress.count(eventsRead, n)
+	return links, nil
+}
+
+// linksOf are the runs before and after that an event tells of, by continuing as new
+// or by a reset.
+func linksOf(e *historypb.HistoryEvent) []string {
+	started := e.GetWorkflowExecutionStartedEventAttributes()
+	reset := e.GetWorkflowTaskFailedEventAttributes()
+	all := []string{
+		started.GetFirstExecutionRunId(), started.GetContinuedExecutionRunId(), started.GetOriginalExecutionRunId(),
+		e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId(), reset.GetBaseRunId(), reset.GetNewRunId(),
+	}
+	return slices.DeleteFunc(all, func(runID string) bool { return runID == "" })
 }
 
 // problemOf says what is wrong with an event. Payloads are JSON as it is; bytes

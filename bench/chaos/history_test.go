@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -43,6 +45,34 @@ func TestProblemOf(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := problemOf(tt.event, disguises(canary)); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
 				t.Errorf("the verdict is %q, want %q", got, tt.says)
+			}
+		})
+	}
+}
+
+func TestLinksOf(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		event *historypb.HistoryEvent
+		want  []string
+	}{
+		{"a first run", &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{FirstExecutionRunId: "a", OriginalExecutionRunId: "a"},
+		}}, []string{"a", "a"}},
+		{"a run that goes on", &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
+			WorkflowExecutionStartedEventAttributes: &historypb.WorkflowExecutionStartedEventAttributes{FirstExecutionRunId: "a", ContinuedExecutionRunId: "b"},
+		}}, []string{"a", "b"}},
+		{"a run that is continued", &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionContinuedAsNewEventAttributes{
+			WorkflowExecutionContinuedAsNewEventAttributes: &historypb.WorkflowExecutionContinuedAsNewEventAttributes{NewExecutionRunId: "c"},
+		}}, []string{"c"}},
+		{"a reset", &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowTaskFailedEventAttributes{
+			WorkflowTaskFailedEventAttributes: &historypb.WorkflowTaskFailedEventAttributes{BaseRunId: "c", NewRunId: "d"},
+		}}, []string{"c", "d"}},
+		{"another event", &historypb.HistoryEvent{}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, linksOf(tt.event), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
 			}
 		})
 	}

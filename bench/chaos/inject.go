@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 // attributeWho is the attribute of a Proxy that tells the injector whose life it is.
@@ -41,7 +41,7 @@ func (p *injector) begin(ctx context.Context, c call) (call, error) {
 	}
 	switch c.Fault {
 	case faultSlow:
-		if linger(ctx, delayOf(p.seed, c.Who, c.Method, c.N)/4) != nil {
+		if linger(ctx, c.Delay/4) != nil {
 			err = fmt.Errorf("injected: too slow: %w: %w", ctx.Err(), provider.ErrTransient)
 		}
 	case faultBusy:
@@ -57,9 +57,11 @@ func (p *injector) begin(ctx context.Context, c call) (call, error) {
 }
 
 // after returns what the fault leaves of an answer.
-func after(c call, err error) error {
+func (p *injector) after(c call, err error) error {
 	switch c.Fault {
 	case faultCrash:
+		c.Note = fmt.Sprintf(" (it ended with: %v)", err)
+		_ = p.calls.tell(c) // untold, the run may miss the fault in the end
 		os.Exit(exitCrashed)
 	case faultReplyLost:
 		return fmt.Errorf("injected: connection reset: %w", provider.ErrTransient)
@@ -70,7 +72,7 @@ func after(c call, err error) error {
 // later runs what a lost attempt still does, within its deadline. It dies with the
 // worker.
 func (p *injector) later(ctx context.Context, c call, do func(context.Context) error) {
-	wait := delayOf(p.seed, c.Who, c.Method, c.N)
+	wait := c.Delay
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(wait + time.Minute)
@@ -83,14 +85,14 @@ func (p *injector) later(ctx context.Context, c call, do func(context.Context) e
 			return
 		}
 		err := do(ctx)
-		c.Note = fmt.Sprintf("landed %s late: %v", wait, err)
-		_ = p.calls.tell(c) // it is told for a report only
+		c.Note = fmt.Sprintf(" (landed %s late: %v)", wait, err)
+		_ = p.calls.tell(c) // untold, the run may miss the fault in the end
 	}()
 }
 
 // Create goes wrong as the seed says.
 func (p *injector) Create(ctx context.Context, req provider.Request) (provider.Instance, error) {
-	c, err := p.begin(ctx, call{Instance: req.Name, UID: req.Owner.UID, Who: req.Spec.Attributes[attributeWho], Method: methodCreate})
+	c, err := p.begin(ctx, call{Instance: req.Name, Who: req.Spec.Attributes[attributeWho], Method: methodCreate})
 	if err != nil {
 		return provider.Instance{}, err
 	}
@@ -102,14 +104,19 @@ func (p *injector) Create(ctx context.Context, req provider.Request) (provider.I
 		return provider.Instance{}, fmt.Errorf("injected: no answer: %w", provider.ErrTransient)
 	}
 	inst, err := p.create(ctx, c, req)
-	if lost := after(c, nil); lost != nil {
-		return provider.Instance{}, lost
+	if err := p.after(c, err); err != nil {
+		return provider.Instance{}, err
 	}
-	return inst, err
+	return inst, nil
 }
 
 func (p *injector) create(ctx context.Context, c call, req provider.Request) (provider.Instance, error) {
-	if c.Wrong = p.ledgerLacks(ctx, req); c.Wrong != "" {
+	entry := crawl.InstanceRecord{Provider: p.name, Place: req.Place, Name: req.Name, Incarnation: req.Incarnation}
+	var err error
+	if c.Wrong, err = p.ledgerLacks(ctx, req, entry); err != nil {
+		c.Unchecked = &entry
+	}
+	if c.again() {
 		if err := p.calls.tell(c); err != nil {
 			return provider.Instance{}, err
 		}
@@ -117,28 +124,23 @@ func (p *injector) create(ctx context.Context, c call, req provider.Request) (pr
 	return p.Provider.Create(ctx, req)
 }
 
-// ledgerLacks says what is wrong with the ledger at the moment of a Create. While
-// the API server does not answer, nothing is known.
-func (p *injector) ledgerLacks(ctx context.Context, req provider.Request) string {
-	var o crawl.Proxy
-	err := p.live.Get(ctx, types.NamespacedName{Namespace: req.Owner.Namespace, Name: req.Owner.Name}, &o)
+// ledgerLacks says what is wrong with the ledger at the moment of a Create. It fails
+// when the API server does not answer.
+func (p *injector) ledgerLacks(ctx context.Context, req provider.Request, entry crawl.InstanceRecord) (string, error) {
+	ref := wire.ProxyRef{Namespace: req.Owner.Namespace, Name: req.Owner.Name, UID: req.Owner.UID}
+	e, problem, err := inLedger(ctx, p.live, ref, entry)
 	switch {
-	case client.IgnoreNotFound(err) != nil, o.Annotations[crawl.AnnotationSkipCleanup] == "true":
-		return ""
-	case err != nil || string(o.UID) != req.Owner.UID:
-		return "an instance is created of an object that is gone"
+	case err != nil:
+		return "", err
+	case problem != "":
+		return fmt.Sprintf("incarnation %d is created, but %s", entry.Incarnation, problem), nil
+	case e == nil: // it may be left behind
+		return "", nil
 	}
-	deadline, _ := ctx.Deadline()
-	for _, e := range o.Status.Instances {
-		if e.Provider != p.name || e.Place != req.Place || e.Name != req.Name || e.Incarnation != req.Incarnation {
-			continue
-		}
-		if e.AttemptUntil == nil || e.AttemptUntil.Time.Before(deadline) {
-			return fmt.Sprintf("an attempt may run until %s, later than the ledger says: %v", deadline.Format(time.TimeOnly), e.AttemptUntil)
-		}
-		return ""
+	if deadline, _ := ctx.Deadline(); e.AttemptUntil == nil || e.AttemptUntil.Time.Before(deadline) {
+		return fmt.Sprintf("an attempt may run until %s, later than the ledger says: %v", deadline.Format(time.TimeOnly), e.AttemptUntil), nil
 	}
-	return fmt.Sprintf("incarnation %d is created before it is in the ledger %+v", req.Incarnation, o.Status.Instances)
+	return "", nil
 }
 
 // Get goes wrong as the seed says.
@@ -150,7 +152,12 @@ func (p *injector) Get(ctx context.Context, id provider.ID) (provider.Instance, 
 	if c.Fault == faultNotFound {
 		return provider.Instance{}, fmt.Errorf("injected: instance %s: %w", id.Name, provider.ErrNotFound)
 	}
-	return p.Provider.Get(ctx, id)
+	i, err := p.Provider.Get(ctx, id)
+	if err == nil && i.State == provider.Halted {
+		c.Fault, c.Note = faultHalted, " (Create starts it again)"
+		_ = p.calls.tell(c) // untold, the run may miss the fault in the end
+	}
+	return i, err
 }
 
 // Delete goes wrong as the seed says.
@@ -166,7 +173,7 @@ func (p *injector) Delete(ctx context.Context, id provider.ID) error {
 		p.later(ctx, c, func(ctx context.Context) error { return p.Provider.Delete(ctx, id) })
 		return nil
 	}
-	return after(c, p.Provider.Delete(ctx, id))
+	return p.after(c, p.Provider.Delete(ctx, id))
 }
 
 // Disown goes wrong as the seed says.
@@ -175,7 +182,7 @@ func (p *injector) Disown(ctx context.Context, id provider.ID) error {
 	if err != nil {
 		return err
 	}
-	return after(c, p.Provider.Disown(ctx, id))
+	return p.after(c, p.Provider.Disown(ctx, id))
 }
 
 // List goes wrong as the seed says.

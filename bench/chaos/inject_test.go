@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,7 +45,7 @@ func (o oneObject) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	return nil
 }
 
-func newInjector(t *testing.T, p *crawl.Proxy) (*injector, *backend) {
+func newInjector(t *testing.T, live client.Reader) (*injector, *backend) {
 	t.Helper()
 	calls, err := openCallLog(filepath.Join(t.TempDir(), "calls.log"))
 	if err != nil {
@@ -51,7 +53,7 @@ func newInjector(t *testing.T, p *crawl.Proxy) (*injector, *backend) {
 	}
 	t.Cleanup(func() { _ = calls.file.Close() })
 	b := &backend{creates: make(chan time.Time, 8)}
-	return &injector{Provider: b, name: "red", seed: 1, calls: calls, live: oneObject{p: p}}, b
+	return &injector{Provider: b, name: "red", seed: 1, calls: calls, live: live}, b
 }
 
 // whoseFirst finds a life whose first Create fails so.
@@ -88,7 +90,7 @@ func TestCreateFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.fault), func(t *testing.T) {
-			p, b := newInjector(t, nil)
+			p, b := newInjector(t, oneObject{})
 			_, err := p.Create(t.Context(), requestOf(whoseFirst(t, tt.fault)))
 			if class := provider.Class(err); !errors.Is(class, tt.class) || len(b.creates) != tt.calls {
 				t.Errorf("it ended with %v, after %d calls of the backend", err, len(b.creates))
@@ -98,7 +100,7 @@ func TestCreateFails(t *testing.T) {
 }
 
 func TestALostAttemptLandsWithinItsDeadline(t *testing.T) {
-	p, b := newInjector(t, nil)
+	p, b := newInjector(t, oneObject{})
 	deadline := time.Now().Add(1200 * time.Millisecond)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
 	_, err := p.Create(ctx, requestOf(whoseFirst(t, faultLandsLate)))
@@ -149,10 +151,32 @@ func TestACreateIsHeldToTheLedger(t *testing.T) {
 	defer cancel()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, _ := newInjector(t, tt.p)
-			if wrong := p.ledgerLacks(ctx, requestOf("1.1")); (wrong != "") != tt.wrong {
-				t.Errorf("the verdict is %q", wrong)
+			p, _ := newInjector(t, oneObject{p: tt.p})
+			if wrong, err := p.ledgerLacks(ctx, requestOf("1.1"), entry); (wrong != "") != tt.wrong || err != nil {
+				t.Errorf("the verdict is %q, %v", wrong, err)
 			}
 		})
+	}
+}
+
+// down is an API server that does not answer.
+type down struct{ client.Reader }
+
+func (down) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("connection refused")
+}
+
+func TestACreateThatNobodyCouldHoldToTheLedgerIsLogged(t *testing.T) {
+	p, b := newInjector(t, down{})
+	if _, err := p.Create(t.Context(), requestOf(whoseFirst(t, faultNone))); err != nil || len(b.creates) != 1 {
+		t.Fatalf("the attempt ended with %v, after %d calls of the backend", err, len(b.creates))
+	}
+	calls, _, err := readCalls(io.NewSectionReader(p.calls.file, 0, 1<<20))
+	if err != nil || len(calls) != 2 || calls[1].Unchecked == nil {
+		t.Fatalf("the log has %+v, %v", calls, err)
+	}
+	want := crawl.InstanceRecord{Provider: "red", Place: "/state", Name: "proxy-a", Incarnation: 3}
+	if diff := cmp.Diff(want, *calls[1].Unchecked); diff != "" {
+		t.Errorf("the entry to look for (-want +got):\n%s", diff)
 	}
 }

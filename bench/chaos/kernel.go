@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // instance is the directory of an instance, as the provider keeps it.
@@ -23,6 +25,13 @@ type instance struct {
 	incarnation int64
 	// lifeFile is the base name of the lock file, which no two instances share.
 	lifeFile string
+	// place is the state directory with its identity, as ledgers name it.
+	place string
+}
+
+// entry is what the ledger has of it.
+func (i instance) entry() crawl.InstanceRecord {
+	return crawl.InstanceRecord{Provider: i.provider, Place: i.place, Name: i.name, Incarnation: i.incarnation}
 }
 
 // readInstance reads one directory; found is false when it is not there, or going.
@@ -42,6 +51,8 @@ func readInstance(prov, stateDir, name string) (i instance, found bool) {
 	}
 	i.namespace, i.object, i.uid = record.Owner.Namespace, record.Owner.Name, record.Owner.UID
 	i.incarnation, i.lifeFile = record.Incarnation, record.LifeFile
+	identity, _ := os.ReadFile(filepath.Join(stateDir, ".identity")) // #nosec G304 -- without one, no ledger has the place
+	i.place = stateDir + "#" + strings.TrimSpace(string(identity))
 	return i, true
 }
 
@@ -86,6 +97,21 @@ type proxyProcess struct {
 
 // name of the instance that it was started for.
 func (p proxyProcess) name() string { return filepath.Base(filepath.Dir(p.lifeFile)) }
+
+// forgetBoot makes the lock file of a process, which it wrote when it began, tell of
+// another boot of the machine. It returns false when the file is gone.
+func (p proxyProcess) forgetBoot() bool {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return false
+	}
+	note, err := os.ReadFile(p.lifeFile)
+	if err != nil {
+		return false
+	}
+	former := bytes.ReplaceAll(note, bytes.TrimSpace(boot), []byte("a-former-boot"))
+	return os.WriteFile(p.lifeFile, former, 0o600) == nil // #nosec G703 -- a file of this run
+}
 
 // The bytes of its lock file that a process locks (package life).
 const (

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	signs "example.com/fairlead/activities/provider/process/life"
 )
 
 func TestParseLocks(t *testing.T) {
@@ -37,8 +39,8 @@ func place(t *testing.T, stateDir string, i instance) {
 		t.Fatal(err)
 	}
 	record := fmt.Sprintf(`{"owner":{"Namespace":%q,"Name":%q,"UID":%q},"incarnation":%d,"lifeFile":%q}`, i.namespace, i.object, i.uid, i.incarnation, i.lifeFile)
-	for name, content := range map[string]string{"instance.json": record, i.lifeFile: ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+	for path, content := range map[string]string{"instance.json": record, i.lifeFile: "", "../.identity": "here\n"} {
+		if err := os.WriteFile(filepath.Join(dir, path), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +48,7 @@ func place(t *testing.T, stateDir string, i instance) {
 
 func TestReadInstances(t *testing.T) {
 	dir := t.TempDir()
-	want := instance{provider: "red", name: "proxy-a", dir: filepath.Join(dir, "proxy-a"), namespace: "chaos", object: "c-1", uid: "u", incarnation: 3, lifeFile: "life-x"}
+	want := instance{provider: "red", name: "proxy-a", dir: filepath.Join(dir, "proxy-a"), namespace: "chaos", object: "c-1", uid: "u", incarnation: 3, lifeFile: "life-x", place: dir + "#here"}
 	place(t, dir, want)
 	place(t, dir, instance{name: ".gone-proxy-b", lifeFile: "life-y"})
 	got, err := readInstances("red", dir)
@@ -91,6 +93,9 @@ func TestReadProcesses(t *testing.T) {
 	}
 	want := []proxyProcess{{pid: cmd.Process.Pid, lifeFile: lifeFile, listening: true}}
 	eventually(t, "the proxy listens", func() bool { return cmp.Equal(want, read(owner), cmp.AllowUnexported(proxyProcess{})) })
+	if !want[0].forgetBoot() {
+		t.Error("the boot in which it began cannot be forgotten")
+	}
 	if others := read(owner + 1); len(others) > 0 {
 		t.Errorf("proxies of another run are taken for ours: %+v", others)
 	}
@@ -98,6 +103,13 @@ func TestReadProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the kill is its error
+	boot, err := signs.BootID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := signs.Look(lifeFile); err != nil || s.PID != 0 || s.BootID == "" || s.BootID == boot {
+		t.Errorf("a process that went with its machine left the signs %+v, %v", s, err)
+	}
 	eventually(t, "the proxy is gone", func() bool { return len(read(owner)) == 0 })
 }
 

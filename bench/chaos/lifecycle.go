@@ -8,13 +8,10 @@ import (
 	"sync"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -37,7 +34,6 @@ const (
 func (r *run) lifecycle(ctx context.Context, s script) error {
 	for i, l := range s.lives {
 		r.slots <- struct{}{}
-		begun := time.Now()
 		a, err := r.enter(ctx, s, i)
 		if err == nil {
 			err = a.act(ctx, l)
@@ -46,7 +42,7 @@ func (r *run) lifecycle(ctx context.Context, s script) error {
 		if err == nil {
 			err = a.end(ctx, l)
 		}
-		r.progress.end(fmt.Sprintf("%d.%d", s.lifecycle, i+1), time.Since(begun))
+		r.progress.count(livesEnded, 1)
 		if err != nil {
 			return err
 		}
@@ -62,7 +58,10 @@ func (r *run) enter(ctx context.Context, s script, i int) (*actor, error) {
 	if err := r.observer.awaitCalm(ctx, maxUnanswered); err != nil {
 		return nil, err
 	}
-	r.progress.begin(i)
+	r.progress.count(livesBegun, 1)
+	if i == 0 {
+		r.progress.count(lifecyclesBegun, 1)
+	}
 	return r.born(ctx, s, i)
 }
 
@@ -76,6 +75,7 @@ func (r *run) born(ctx context.Context, s script, i int) (*actor, error) {
 			Mode: crawl.ModeManaged, Provider: providerNames[s.lifecycle%len(providerNames)], Port: crawl.DefaultPort,
 			Attributes:  map[string]string{attributeWho: who},
 			Replacement: &crawl.Replacement{DrainTimeout: &metav1.Duration{Duration: l.drain}},
+			HealthCheck: &crawl.HealthCheck{Interval: &metav1.Duration{Duration: time.Second}, FailureThreshold: 2},
 		},
 	}
 	if l.secretAuth {
@@ -129,9 +129,9 @@ func (a *actor) act(ctx context.Context, l life) error {
 
 // awaitMoment waits until a step is due, but not for long.
 func (a *actor) awaitMoment(ctx context.Context, m moment) {
-	wait, stop := context.WithTimeout(ctx, momentTimeout)
+	limited, stop := context.WithTimeout(ctx, momentTimeout)
 	defer stop()
-	_ = a.observer.await(wait, a.ref.UID, func(s *subject) bool {
+	_ = a.observer.await(limited, a.ref.UID, func(s *subject) bool {
 		switch m {
 		case onceReady:
 			return s.gone || current(s.now)
@@ -147,10 +147,7 @@ func (a *actor) end(ctx context.Context, l life) error {
 	var err error
 	switch l.ending {
 	case convergedFirst, stays:
-		if err = errors.Join(a.undos.wait(), a.converge(ctx)); err == nil && l.ending == stays {
-			a.settled.Done()
-			err = a.quiet.wait(ctx)
-		}
+		err = errors.Join(a.undos.Wait(), a.converge(ctx, l.ending == stays))
 	case abandoned:
 		a.observer.abandon(a.ref.UID)
 		err = a.annotate(ctx, crawl.AnnotationSkipCleanup, "true")
@@ -170,29 +167,33 @@ func (a *actor) end(ctx context.Context, l life) error {
 	if err := a.within(ctx, goneLimit, "the object is not gone", func(s *subject) bool { return s.gone }); err != nil {
 		return err
 	}
-	if err := errors.Join(a.undos.wait(), a.awaitEnded(ctx)); err != nil {
+	if err := errors.Join(a.undos.Wait(), a.awaitEnded(ctx)); err != nil {
 		return err
 	}
 	return a.readHistories(ctx)
 }
 
-// converge waits until the proxy is Ready as asked for. What failed for good, or
-// waits for room, needs somebody to act.
-func (a *actor) converge(ctx context.Context) error {
+// converge waits until the proxy is Ready as asked for, and, if it stays, until all is
+// quiet. What failed for good, or waits for room, needs somebody to act, also when a
+// Secret or an instance that went is noticed only later.
+func (a *actor) converge(ctx context.Context, stays bool) error {
 	nudging, stop := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
 	nudges.Go(func() { a.nudge(nudging) })
 	defer nudges.Wait()
 	defer stop()
-	return a.within(ctx, convergeLimit, "the proxy is not Ready", func(s *subject) bool { return current(s.now) })
+	err := a.within(ctx, convergeLimit, "the proxy is not Ready", func(s *subject) bool { return current(s.now) })
+	if err == nil && stays {
+		a.settled.Done()
+		err = wait(ctx, a.quiet)
+	}
+	return err
 }
 
 func (a *actor) nudge(ctx context.Context) {
 	for i := 0; linger(ctx, nudgeEvery) == nil; i++ {
-		for _, s := range a.observer.all() {
-			if s.ref.UID == a.ref.UID && (s.now.Status.Phase == crawl.PhaseFailed || s.now.Status.Phase == crawl.PhaseWaiting) {
-				_ = a.annotate(ctx, crawl.AnnotationReplace, "nudge-"+strconv.Itoa(i)) // it fails only when ctx ends
-			}
+		if s, _ := a.observer.find(a.ref.UID); s.now.Status.Phase == crawl.PhaseFailed || s.now.Status.Phase == crawl.PhaseWaiting {
+			_ = a.annotate(ctx, crawl.AnnotationReplace, "nudge-"+strconv.Itoa(i)) // it fails only when ctx ends
 		}
 	}
 }
@@ -222,13 +223,9 @@ func (a *actor) awaitEnded(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, endedLimit)
 	defer cancel()
 	err := insist(limited, "wait for the end of the workflow", func(ctx context.Context) error {
-		desc, err := a.temporal.DescribeWorkflow(ctx, wire.ProxyID(a.ref), "")
-		var notFound *serviceerror.NotFound
-		if errors.As(err, &notFound) {
-			return nil
-		}
-		if err == nil && desc.Status == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-			return errors.New("it runs")
+		running, err := a.signaller.Running(ctx, a.ref)
+		if running {
+			err = errors.New("it runs")
 		}
 		return err
 	})
@@ -236,14 +233,4 @@ func (a *actor) awaitEnded(ctx context.Context) error {
 		a.fail(&violation{stuck, a.ref.UID, "the object is gone, and its workflow does not end: " + err.Error()})
 	}
 	return err
-}
-
-// finalizerOn says whether the object is there and has our finalizer.
-func (r *run) finalizerOn(ctx context.Context, ref wire.ProxyRef) (bool, error) {
-	var p crawl.Proxy
-	err := r.live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil && string(p.UID) == ref.UID && controllerutil.ContainsFinalizer(&p, crawl.Finalizer), err
 }

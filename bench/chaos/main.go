@@ -55,7 +55,11 @@ func command(ctx context.Context, args []string, out io.Writer) int {
 	if err != nil {
 		_, _ = fmt.Fprintf(out, "chaos: seed %d: %s\n", o.seed, err)
 	}
-	_, _ = fmt.Fprintln(out, got)
+	line := got.String()
+	if err != nil && got == (result{lifecycles: got.lifecycles}) {
+		line += ", and the run failed"
+	}
+	_, _ = fmt.Fprintln(out, line)
 	if err != nil {
 		return 1
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"example.com/fairlead/deploy/local/echo"
 )
 
 // play runs the scripts, and all that goes on beside them.
@@ -20,16 +22,14 @@ func (r *run) play(ctx context.Context, scripts []script) (err error) {
 	}
 	others.Go(func() { <-r.worker.done; <-r.starter.done })
 	others.Go(func() { r.observer.watch(beside) })
-	others.Go(func() { r.restart(beside) })
+	others.Go(func() { r.watchEnds(beside) })
+	others.Go(func() { r.sweep(beside) })
 	others.Go(func() { r.progress.print(beside, r) })
-	others.Go(func() {
-		p := &prober{observer: r.observer, signaller: r.signaller, said: map[string]saying{}}
-		p.run(beside)
-	})
 	for _, watch := range []func() error{
 		func() error { return r.observer.scan(beside) },
 		func() error { return r.observer.followCalls(beside, r.role.CallLog) },
 		func() error { return r.strike(beside) },
+		func() error { return echo.Serve(beside, r.target) },
 	} {
 		others.Go(func() {
 			if err := watch(); err != nil {
@@ -61,9 +61,14 @@ func (r *run) playAll(ctx context.Context, scripts []script) error {
 			}
 		})
 	}
-	if r.awaitSettled(ctx) == nil && r.checkQuiet(ctx) == nil {
+	settled := make(chan struct{})
+	go func() {
+		r.settled.Wait()
+		close(settled)
+	}()
+	if wait(ctx, settled) == nil && r.checkQuiet(ctx) == nil {
 		r.progress.printf("all is quiet: instances = live objects")
-		close(r.quiet.open)
+		close(r.quiet)
 	}
 	all.Wait()
 	if err := context.Cause(ctx); err != nil {
@@ -73,18 +78,4 @@ func (r *run) playAll(ctx context.Context, scripts []script) error {
 		return err
 	}
 	return r.checkQuiet(ctx)
-}
-
-func (r *run) awaitSettled(ctx context.Context) error {
-	settled := make(chan struct{})
-	go func() {
-		r.settled.Wait()
-		close(settled)
-	}()
-	select {
-	case <-settled:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -13,73 +13,46 @@ import (
 
 const progressEvery = 5 * time.Second
 
+// What is counted.
+const (
+	lifecyclesBegun = "lifecycles begun"
+	livesBegun      = "lives begun"
+	livesEnded      = "lives ended"
+	runsRead        = "runs read"
+	eventsRead      = "events read"
+)
+
 // progress counts what the run has come through.
 type progress struct {
-	lifecycles, lives int
-	out               io.Writer
-	start             time.Time
+	out   io.Writer
+	start time.Time
 
-	mu       sync.Mutex
-	begun    int
-	ended    int
-	runs     int // of workflows, exported
-	events   int
-	slow     []string // the slowest lives
-	blows    map[blow]int
-	first    int           // first lives that have begun
-	allBegun chan struct{} // closed when all lifecycles have begun
+	mu sync.Mutex
+	// counts are of what was done, by what it was; thrown of what befell the whole.
+	counts, thrown map[string]int
 }
 
-func newProgress(out io.Writer, lifecycles, lives int) *progress {
-	return &progress{lifecycles: lifecycles, lives: lives, out: out, start: time.Now(), blows: map[blow]int{}, allBegun: make(chan struct{})}
+func newProgress(out io.Writer) *progress {
+	return &progress{out: out, start: time.Now(), counts: map[string]int{}, thrown: map[string]int{}}
 }
 
-func (p *progress) begin(life int) {
+func (p *progress) count(what string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.begun++
-	if life > 0 {
-		return
-	}
-	if p.first++; p.first == p.lifecycles {
-		close(p.allBegun)
-	}
+	p.counts[what] += n
 }
 
-// slowest is how many lives a summary names.
-const slowest = 5
-
-func (p *progress) end(who string, lasted time.Duration) {
+func (p *progress) counted(what string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended++
-	p.slow = append(p.slow, fmt.Sprintf("%5.0f s %s", lasted.Seconds(), who))
-	slices.Sort(p.slow)
-	p.slow = p.slow[max(0, len(p.slow)-slowest):]
+	return p.counts[what]
 }
 
-func (p *progress) exported(events int) {
+// throw notes a blow, or a sweep that has ended.
+func (p *progress) throw(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.runs++
-	p.events += events
-}
-
-func (p *progress) struck(b blow) {
-	p.mu.Lock()
-	p.blows[b]++
-	p.mu.Unlock()
-	p.printf("%s", b)
-}
-
-// awaitAllBegun waits until all lifecycles have begun.
-func (p *progress) awaitAllBegun(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-p.allBegun:
-		return nil
-	}
+	p.thrown[what]++
 }
 
 func (p *progress) printf(format string, args ...any) {
@@ -94,22 +67,20 @@ func (p *progress) print(ctx context.Context, r *run) {
 }
 
 func (p *progress) line(r *run) string {
-	instances, objects, faults := r.observer.counts()
+	objects, instances := r.observer.sizes()
 	starts, crashes := r.worker.counts()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return fmt.Sprintf("%d of %d lives ended, %d begun; %d objects, %d instances; %d faults; worker %d starts, %d crashes; %d runs, %d events read",
-		p.ended, p.lives, p.begun, objects, instances, faults, starts, crashes, p.runs, p.events)
+	return fmt.Sprintf("%s; %d objects, %d instances; worker %d starts, %d crashes", table(p.counts), objects, instances, starts, crashes)
 }
 
 // summary says what was thrown at the lives.
 func (p *progress) summary(o *observer) string {
 	o.mu.Lock()
-	faults := table(o.faults)
-	o.mu.Unlock()
+	defer o.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return "faults: " + faults + "\nblows: " + table(p.blows) + "\nslowest lives: " + strings.Join(p.slow, ", ")
+	return "faults: " + table(o.faults) + "\nbeside: " + table(p.thrown)
 }
 
 func table[K ~string](counts map[K]int) string {
@@ -118,19 +89,4 @@ func table[K ~string](counts map[K]int) string {
 		words = append(words, fmt.Sprintf("%s %d", k, counts[k]))
 	}
 	return strings.Join(words, ", ")
-}
-
-// counts are those of the last looks.
-func (o *observer) counts() (instances, objects, faults int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, s := range o.subjects {
-		if !s.gone {
-			objects++
-		}
-	}
-	for _, n := range o.faults {
-		faults += n
-	}
-	return len(o.instances), objects, faults
 }

@@ -1,15 +1,37 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
+
+// verdict is what kind of promise was broken.
+type verdict string
+
+const (
+	leaked    verdict = "leaked"
+	duplicate verdict = "duplicate"
+	stuck     verdict = "stuck"
+	broken    verdict = "broken" // another promise
+)
+
+// violation is a broken promise.
+type violation struct {
+	verdict verdict
+	uid     string // of the object; empty when it is about none
+	what    string
+}
+
+func (v *violation) Error() string { return string(v.verdict) + ": " + v.what }
 
 // saw takes in an object as it is, or was a moment ago, and holds it to what it was
 // before. What left the ledger may not come back, so an instance that is there now
@@ -20,7 +42,10 @@ func (o *observer) saw(p *crawl.Proxy) {
 	s := o.subject(p)
 	was := s.now
 	s.now = p
-	if p.Annotations[crawl.AnnotationSkipCleanup] == "true" {
+	for _, e := range p.Status.Instances {
+		s.entries[identity(e)] = true
+	}
+	if p.SkipsCleanup() {
 		s.abandoned = true
 	}
 	o.tell(s, "object  %s", brief(p))
@@ -32,10 +57,10 @@ func (o *observer) saw(p *crawl.Proxy) {
 		return
 	}
 	for _, e := range was.Status.Instances {
-		if slices.ContainsFunc(p.Status.Instances, func(r crawl.InstanceRecord) bool { return sameRecord(e, r) }) {
+		if entryOf(&p.Status, e) != nil {
 			continue
 		}
-		if i, found := readInstance(e.Provider, o.stateDirs[e.Provider], e.Name); found && i.uid == s.ref.UID && i.incarnation == e.Incarnation {
+		if i, found := readInstance(e.Provider, o.stateDirs[e.Provider], e.Name); found && i.uid == s.ref.UID && i.entry() == identity(e) {
 			o.fail(&violation{leaked, s.ref.UID, "the ledger lost an entry while there is " + i.String()})
 		}
 	}
@@ -52,7 +77,7 @@ func (o *observer) sawGone(p *crawl.Proxy) {
 	s.gone = true
 	o.tell(s, "object  gone")
 	defer o.wake()
-	if p.Annotations[crawl.AnnotationSkipCleanup] == "true" {
+	if p.SkipsCleanup() {
 		s.abandoned = true
 	}
 	if !s.abandoned {
@@ -69,15 +94,39 @@ func (o *observer) mustHaveNone(s *subject, since string) {
 	}
 }
 
-func sameRecord(a, b crawl.InstanceRecord) bool {
-	return a.Provider == b.Provider && a.Place == b.Place && a.Name == b.Name && a.Incarnation == b.Incarnation
+// identity is what tells the entry of one instance from that of another.
+func identity(e crawl.InstanceRecord) crawl.InstanceRecord {
+	return crawl.InstanceRecord{Provider: e.Provider, Place: e.Place, Name: e.Name, Incarnation: e.Incarnation}
 }
 
-// inLedger says whether the ledger of p has the instance.
-func inLedger(p *crawl.Proxy, i instance) bool {
-	return slices.ContainsFunc(p.Status.Instances, func(r crawl.InstanceRecord) bool {
-		return r.Provider == i.provider && r.Name == i.name && r.Incarnation == i.incarnation
-	})
+// entryOf is that of the same instance as e in the ledger, or nil.
+func entryOf(s *crawl.ProxyStatus, e crawl.InstanceRecord) *crawl.InstanceRecord {
+	for i := range s.Instances {
+		if identity(s.Instances[i]) == identity(e) {
+			return &s.Instances[i]
+		}
+	}
+	return nil
+}
+
+// inLedger reads an object, and says what is wrong when its ledger lacks the entry of
+// an instance that must not be left behind. It fails when the API server does not
+// answer.
+func inLedger(ctx context.Context, live client.Reader, ref wire.ProxyRef, e crawl.InstanceRecord) (found *crawl.InstanceRecord, problem string, err error) {
+	var p crawl.Proxy
+	err = live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &p)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, "", err
+	case err != nil || string(p.UID) != ref.UID:
+		return nil, "its object is gone", nil
+	case p.SkipsCleanup():
+		return nil, "", nil
+	}
+	if found = entryOf(&p.Status, e); found == nil {
+		problem = fmt.Sprintf("its ledger has only %+v", p.Status.Instances)
+	}
+	return found, problem, nil
 }
 
 // brief is an object in a line.

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"sigs.k8s.io/yaml"
@@ -36,15 +35,6 @@ func (r *run) report(ctx context.Context, scripts []script) {
 			r.reportSubject(ctx, s, scripts)
 		}
 	}
-}
-
-func (o *observer) find(uid string) (subject, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.subjects[uid]; ok {
-		return *s, true
-	}
-	return subject{}, false
 }
 
 func (r *run) reportSubject(ctx context.Context, s subject, scripts []script) {
@@ -81,33 +71,9 @@ func (r *run) lastEvents(ctx context.Context, ref wire.ProxyRef) (lines []string
 
 // eventLine is an event in a line, with its payloads as they are.
 func eventLine(e *historypb.HistoryEvent) string {
-	const most = 400
-	var words []any
-	switch e.GetEventType() {
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-		a := e.GetWorkflowExecutionStartedEventAttributes()
-		words = append(words, text(a.GetInput()))
-	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
-		a := e.GetWorkflowExecutionSignaledEventAttributes()
-		words = append(words, a.GetSignalName(), text(a.GetInput()))
-	case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-		a := e.GetActivityTaskScheduledEventAttributes()
-		words = append(words, a.GetActivityType().GetName(), text(a.GetInput()))
-	case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-		words = append(words, text(e.GetActivityTaskCompletedEventAttributes().GetResult()))
-	case enumspb.EVENT_TYPE_ACTIVITY_TASK_FAILED:
-		words = append(words, e.GetActivityTaskFailedEventAttributes().GetFailure().GetMessage())
-	}
-	line := strings.TrimSpace(fmt.Sprintln(append([]any{e.GetEventId(), e.GetEventTime().AsTime().Format("15:04:05.000"), e.GetEventType()}, words...)...))
+	const most = 800
+	line := e.String()
 	return line[:min(len(line), most)]
-}
-
-func text(payloads *commonpb.Payloads) string {
-	var all []string
-	for _, p := range payloads.GetPayloads() {
-		all = append(all, string(p.GetData()))
-	}
-	return strings.Join(all, " ")
 }
 
 // endProxies kills what the run leaves: abandoned instances, and all of them after

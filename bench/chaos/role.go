@@ -13,22 +13,21 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/activities/sweep"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/conn"
 	"example.com/fairlead/worker"
@@ -51,6 +50,8 @@ type roleSettings struct {
 	// Providers is the providers file.
 	Providers string
 	CallLog   string
+	// ProbeURL is what is fetched through the proxies.
+	ProbeURL string
 	// Owner is the pid of the program that is not to be outlived.
 	Owner int
 }
@@ -65,9 +66,9 @@ func playRole(args []string) (code int, played bool) {
 	var err error
 	switch args[1] {
 	case roleWorker:
-		err = playPart(ctx, args[2], runWorker)
+		err = playPart(ctx, args[2], addWorker)
 	case roleStarter:
-		err = playPart(ctx, args[2], runStarter)
+		err = playPart(ctx, args[2], addStarter)
 	case roleProxy:
 		err = runProxy(ctx, args[2], args[3:])
 	default:
@@ -106,39 +107,46 @@ func runProxy(ctx context.Context, owner string, args []string) error {
 // part is what a worker and a starter are made of.
 type part struct {
 	roleSettings
-	rest     *rest.Config
-	live     client.Client
-	temporal temporalclient.Client
-	cluster  string
-	log      *slog.Logger
+	// live reads past the cache that mgr has.
+	live      client.Client
+	mgr       manager.Manager
+	temporal  temporalclient.Client
+	signaller *starter.Signaller
+	cluster   string
+	log       *slog.Logger
 }
 
-func playPart(ctx context.Context, file string, run func(context.Context, *part) error) error {
+func playPart(ctx context.Context, file string, add func(context.Context, *part) error) error {
 	p := &part{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	slog.SetDefault(p.log)
 	ctrl.SetLogger(logr.FromSlogHandler(p.log.Handler()))
-	data, err := os.ReadFile(file) // #nosec G304 -- named by the program itself
+	data, err := os.ReadFile(file) // #nosec G304 G703 -- named by the program itself
 	if err != nil {
 		return fmt.Errorf("read the settings of the role: %w", err)
 	}
 	if err := json.Unmarshal(data, &p.roleSettings); err != nil {
 		return fmt.Errorf("read the settings of the role: %w", err)
 	}
-	if p.rest, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
+	rest, err := kube.Load(p.Kubeconfig)
+	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
-	p.rest.QPS = -1
-	scheme, err := newScheme()
+	scheme, err := kube.Scheme()
 	if err != nil {
 		return err
 	}
-	if p.live, err = client.New(p.rest, client.Options{Scheme: scheme}); err != nil {
+	if p.live, err = client.New(rest, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("set up the client of the Kubernetes API: %w", err)
+	}
+	p.mgr, err = ctrl.NewManager(rest, ctrl.Options{Scheme: scheme, Cache: cache.Options{ByObject: starter.CacheByObject()}, Metrics: server.Options{BindAddress: "0"}})
+	if err != nil {
+		return fmt.Errorf("set up the manager: %w", err)
 	}
 	if p.temporal, err = conn.Dial(ctx, conn.Options{Address: p.Temporal, Namespace: p.Namespace, Log: p.log}); err != nil {
 		return err
 	}
 	defer p.temporal.Close()
+	p.signaller = &starter.Signaller{Temporal: p.temporal}
 	err = insist(ctx, "read the cluster's identity", func(ctx context.Context) error {
 		var err error
 		p.cluster, err = desired.Cluster("").ID(ctx, p.live)
@@ -147,27 +155,45 @@ func playPart(ctx context.Context, file string, run func(context.Context, *part)
 	if err != nil {
 		return err
 	}
-	return run(ctx, p)
-}
-
-func newScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), crawl.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("register the API types: %w", err)
+	if err := add(ctx, p); err != nil {
+		return err
 	}
-	return scheme, nil
+	return p.mgr.Start(ctx)
 }
 
-// runWorker is `fairlead worker` on providers whose calls go wrong, without sweeps
-// and probes.
-func runWorker(ctx context.Context, p *part) error {
-	calls, err := openCallLog(p.CallLog)
+// addWorker is `fairlead worker` on providers whose calls go wrong. Its sweeps delete
+// no orphan, and do not look for any.
+func addWorker(_ context.Context, p *part) error {
+	providers, err := p.faultyProviders()
 	if err != nil {
 		return err
 	}
+	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	work := worker.Options{
+		Temporal: p.temporal, Kubernetes: p.live, Providers: providers, Log: p.log,
+		Sweeps: &worker.SweepOptions{Cache: p.mgr.GetClient(), Workflows: p.signaller, Orphans: sweep.Orphans{Mode: sweep.Off}, Metrics: metrics},
+	}
+	probes := worker.ProbeOptions{Cache: p.mgr.GetClient(), Tell: p.signaller, DefaultURL: p.ProbeURL, Log: p.log}
+	return errors.Join(
+		p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error { return worker.Run(ctx, work) })),
+		p.mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+			worker.Probe(ctx, probes)
+			return nil
+		})),
+	)
+}
+
+func (p *part) faultyProviders() (*provider.Registry, error) {
+	calls, err := openCallLog(p.CallLog)
+	if err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find the program that runs proxies: %w", err)
+		return nil, fmt.Errorf("find the program that runs proxies: %w", err)
 	}
 	inner := process.Builder(process.Options{ClusterID: p.cluster, Command: []string{self, roleProxy, strconv.Itoa(p.Owner)}})
 	build := func(name string, settings json.RawMessage) (provider.Provider, error) {
@@ -177,28 +203,9 @@ func runWorker(ctx context.Context, p *part) error {
 		}
 		return &injector{Provider: inside, name: name, seed: p.Seed, calls: calls, live: p.live}, nil
 	}
-	providers, err := provider.Load(p.Providers, map[string]provider.Builder{process.Type: build}, p.log)
-	if err != nil {
-		return err
-	}
-	return worker.Run(ctx, worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, Log: p.log})
+	return provider.Load(p.Providers, map[string]provider.Builder{process.Type: build}, p.log)
 }
 
-// runStarter is `fairlead starter` without its election: two of them may run.
-func runStarter(ctx context.Context, p *part) error {
-	mgr, err := ctrl.NewManager(p.rest, ctrl.Options{
-		Scheme:  p.live.Scheme(),
-		Cache:   cache.Options{ByObject: starter.CacheByObject()},
-		Metrics: server.Options{BindAddress: "0"},
-	})
-	if err != nil {
-		return fmt.Errorf("set up the manager: %w", err)
-	}
-	if err := starter.Add(ctx, mgr, &starter.Signaller{Temporal: p.temporal}); err != nil {
-		return err
-	}
-	if err := mgr.Start(ctx); err != nil {
-		return fmt.Errorf("run the starter: %w", err)
-	}
-	return nil
-}
+// addStarter is `fairlead starter` without its election, as two of them may run, and
+// without Schedules: the run starts sweeps by itself.
+func addStarter(ctx context.Context, p *part) error { return starter.Add(ctx, p.mgr, p.signaller) }

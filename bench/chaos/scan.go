@@ -8,10 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 const (
@@ -27,6 +24,7 @@ func (o *observer) scan(ctx context.Context) error {
 		if err := errors.Join(o.scanInstances(ctx), o.scanProcesses()); err != nil {
 			return err
 		}
+		o.catchUp(ctx)
 		if linger(ctx, scanEvery) != nil {
 			return nil
 		}
@@ -81,33 +79,52 @@ func (o *observer) compare(now map[string]instance) (unverified []instance) {
 // object is read after the directory was seen and before it is looked at again: an
 // instance that was there both times was there at the time of the read.
 func (o *observer) verify(ctx context.Context, i instance) {
-	var p crawl.Proxy
-	err := o.live.Get(ctx, types.NamespacedName{Namespace: i.namespace, Name: i.object}, &p)
-	if client.IgnoreNotFound(err) != nil {
+	_, problem, err := inLedger(ctx, o.live, wire.ProxyRef{Namespace: i.namespace, Name: i.object, UID: i.uid}, i.entry())
+	if err != nil {
 		return // the API server does not answer; the next scan tries again
 	}
-	problem := ""
-	switch {
-	case err != nil || string(p.UID) != i.uid:
-		problem = "its object is gone while there is "
-	case p.Annotations[crawl.AnnotationSkipCleanup] == "true":
-	case !inLedger(&p, i):
-		problem = fmt.Sprintf("the ledger %+v lacks ", p.Status.Instances)
-	}
-	o.judge(i, problem)
-}
-
-func (o *observer) judge(i instance, problem string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.subjects[i.uid]
 	switch {
 	case s != nil && s.abandoned:
 	case problem != "" && i.still():
-		o.fail(&violation{leaked, i.uid, problem + i.String()})
+		o.fail(&violation{leaked, i.uid, "there is " + i.String() + ", and " + problem})
 	case problem == "" && s != nil:
 		s.seen[i.lifeFile] = true
 	}
+}
+
+// catchUp holds Creates to the ledger that were made while the API server did not
+// answer, and nothing could get into a ledger: what was not seen in it before has to
+// be there when the server is back.
+func (o *observer) catchUp(ctx context.Context) {
+	o.mu.Lock()
+	todo := o.unchecked
+	o.unchecked = nil
+	o.mu.Unlock()
+	for _, c := range todo {
+		if !o.checked(ctx, c) {
+			o.mu.Lock()
+			o.unchecked = append(o.unchecked, c)
+			o.mu.Unlock()
+		}
+	}
+}
+
+func (o *observer) checked(ctx context.Context, c call) bool {
+	o.mu.Lock()
+	s := o.byInstance[c.Instance]
+	known := s != nil && (s.abandoned || s.entries[*c.Unchecked])
+	o.mu.Unlock()
+	if s == nil || known {
+		return known
+	}
+	_, problem, err := inLedger(ctx, o.live, s.ref, *c.Unchecked)
+	if err == nil && problem != "" {
+		o.fail(&violation{leaked, s.ref.UID, fmt.Sprintf("incarnation %d was created at %s, but %s", c.Unchecked.Incarnation, c.At.UTC().Format(time.TimeOnly), problem)})
+	}
+	return err == nil
 }
 
 // scanProcesses fails when two processes of one object live or serve, or one lives

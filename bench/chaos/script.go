@@ -20,6 +20,7 @@ const (
 	actPause          act = "pause for a while"
 	actReplace        act = "ask for a replacement"
 	actKillProcess    act = "kill the proxy's process"
+	actReboot         act = "reboot the proxy's machine"
 	actTerminate      act = "terminate the workflow"
 	actCancel         act = "cancel the workflow"
 	actReset          act = "reset the workflow"
@@ -27,7 +28,7 @@ const (
 
 var acts = []weighted[act]{
 	{16, actEditPort}, {8, actEditCloudInit}, {8, actEditAuth}, {5, actEditAttributes}, {8, actEditProvider},
-	{9, actRotate}, {4, actHideSecrets}, {8, actPause}, {10, actReplace}, {7, actKillProcess},
+	{9, actRotate}, {4, actHideSecrets}, {8, actPause}, {10, actReplace}, {7, actKillProcess}, {14, actReboot},
 	{10, actTerminate}, {7, actCancel}, {10, actReset},
 }
 
@@ -115,6 +116,9 @@ func newLife(d *dice, last bool) life {
 
 func newStep(d *dice) step {
 	s := step{do: draw(d, acts), lasts: d.between(200*time.Millisecond, 3*time.Second), roll: d.next(), once: draw(d, moments)}
+	if s.do == actReboot {
+		s.once = onceReady // on a machine where nothing runs it is nothing
+	}
 	if d.chance(40) {
 		s.after = d.between(0, 2500*time.Millisecond)
 	}

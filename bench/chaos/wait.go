@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -16,6 +14,16 @@ func linger(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-t.C:
+		return nil
+	}
+}
+
+// wait waits until something is closed. It fails when ctx ends.
+func wait(ctx context.Context, closed <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-closed:
 		return nil
 	}
 }
@@ -34,31 +42,4 @@ func insist(ctx context.Context, what string, try func(context.Context) error) e
 			return fmt.Errorf("%s: %w (last: %w)", what, ended, err)
 		}
 	}
-}
-
-// undos are what ends by itself after a while.
-type undos struct {
-	running sync.WaitGroup
-	mu      sync.Mutex
-	err     error
-}
-
-func (u *undos) after(ctx context.Context, d time.Duration, undo func() error) {
-	u.running.Go(func() {
-		err := linger(ctx, d)
-		if err == nil {
-			err = undo()
-		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.err = errors.Join(u.err, err)
-	})
-}
-
-// wait returns when all is undone.
-func (u *undos) wait() error {
-	u.running.Wait()
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.err
 }

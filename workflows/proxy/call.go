@@ -44,6 +44,9 @@ func (r *run) call(ctx workflow.Context, s Step) error {
 	if rec := r.state.find(s.Entry); rec != nil {
 		rec.Sent = rec.Sent || s.Kind == Create
 		in.Told, in.Patience = rec.Seen.Message, patience(s.Kind, rec.Waits)
+		if r.state.mistaken(rec) {
+			in.Patience = 0 // nobody asked it to go
+		}
 	}
 	// A Create or Delete that was sent may do its work whether or not we wait for
 	// it, so it is waited for; only the rests between quiet attempts can be cut.
@@ -120,6 +123,10 @@ func (r *run) outcome(ctx workflow.Context, s Step, seen wire.Instance, err erro
 		if seen.State == wire.StateGone {
 			r.state.drop(s.Entry, workflow.Now(ctx))
 		} else {
+			if r.state.mistaken(rec) { // it was not gone: look what it is
+				rec.Seen = wire.Instance{}
+				return nil
+			}
 			rec.Deleting = false // it is still there, or came up late: delete it again
 			rec.Waits++
 			rec.Seen.Message = seen.Message

@@ -63,6 +63,11 @@ func (r *Record) see(i wire.Instance) {
 	}
 }
 
+// mistaken says whether r, should the provider know it, was only once not found.
+func (s *State) mistaken(r *Record) bool {
+	return s.Version >= 3 && !r.Deleting && r.Seen.State == wire.StateGone
+}
+
 // lose notes that nobody waits any more for an attempt that may be running.
 func (r *Record) lose(now time.Time) {
 	r.LostUntil = later(r.LostUntil, earlier(r.AttemptUntil, lostAttemptEnds(now)))

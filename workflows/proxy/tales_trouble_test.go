@@ -25,6 +25,23 @@ var troubles = map[string]func(p *player){
 		p.seen(wire.StateRunning)
 		p.told(wire.PhaseUnhealthy, wire.ReasonCreated)
 	},
+	"not-found-though-it-is-there": func(p *player) {
+		p.start(nil)
+		p.healthy()
+		p.mu.Lock()
+		there := p.instance
+		p.instance = nil
+		p.mu.Unlock()
+		p.fail = func(activity string) error { // with the lock of the world
+			if activity == wire.ActivityVanished {
+				p.instance = there
+			}
+			return nil
+		}
+		p.signal(wire.SignalObserved, nil)
+		p.told(wire.PhaseReplacing, wire.ReasonReplacing)
+		p.told(wire.PhaseReady, wire.ReasonCreated)
+	},
 	"without-its-secret": func(p *player) {
 		p.claim.Problem = &wire.Problem{Reason: wire.ReasonCloudInit, Message: "no Secret x"}
 		p.start(nil)

@@ -89,7 +89,7 @@ func testKilledCreate(t *testing.T, h Harness) {
 	for steps, ended := 0, false; !ended; steps++ {
 		ended = h.Kill(t, Create, req, steps)
 		p := h.New(Cluster)
-		Eventually(t, "the next create succeeds", func() bool { // what the program left may be coming up just then
+		eventually.Until(t, "the next create succeeds", func() bool { // what the program left may be coming up just then
 			_, err := p.Create(t.Context(), req)
 			if err != nil && !errors.Is(provider.Class(err), provider.ErrTransient) {
 				t.Fatalf("killed after %d steps, the next create has class %v: %v", steps, provider.Class(err), err)
