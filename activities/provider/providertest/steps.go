@@ -3,14 +3,10 @@ package providertest
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/internal/eventually"
 )
-
-// deadline bounds each wait for a backend.
-const deadline = time.Minute
 
 func (h Harness) create(t *testing.T, p provider.Provider, req provider.Request) provider.Instance {
 	t.Helper()
