@@ -73,6 +73,9 @@ func BenchmarkParked10000(b *testing.B) {
 		b.ReportMetric(float64(news.signals), "signals/restart")
 		b.ReportMetric(float64(news.health), "health-signals/restart")
 		b.ReportMetric(float64(news.providerCalls), "provider-calls/restart")
+		if news.providerCalls > 0 || news.signals > 0 {
+			b.Errorf("a restart made %d calls of the provider and sent %d signals about proxies that had not changed", news.providerCalls, news.signals)
+		}
 	}
 }
 

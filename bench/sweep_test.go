@@ -43,6 +43,9 @@ func BenchmarkSweep1000(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(0, "ns/op") // of all rounds: says nothing
 	b.ReportMetric(float64(reached.of("List")-before)/float64(len(took)), "lists/sweep")
+	if lists := reached.of("List") - before; lists != len(took) {
+		b.Errorf("%d sweeps took %d listings", len(took), lists)
+	}
 	b.ReportMetric(millis(percentile(took, 50)), "ms/sweep")
 	b.ReportMetric(millis(percentile(took, 99)), "ms-max/sweep")
 }
