@@ -1,5 +1,5 @@
-// Package worker is the one place where workflows and activities are registered,
-// and where each provider of the providers file gets a task queue of its own.
+// Package worker runs workflows and activities, in one place, with a task queue for each
+// provider of the providers file; beside them it probes, and follows that file.
 package worker
 
 import (

@@ -13,6 +13,7 @@ import (
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/api/crawl/secrets"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -74,7 +75,7 @@ func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
 	before := p.DeepCopy()
 	p.Finalizers = append(p.Finalizers, crawl.Finalizer)
 	// The lock keeps a deletion that came in between from getting a finalizer.
-	err := a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	err := a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), kube.FieldOwner)
 	if err != nil {
 		return fmt.Errorf("put the finalizer on Proxy %s/%s: %w", p.Namespace, p.Name, err)
 	}

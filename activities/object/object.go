@@ -15,6 +15,7 @@ import (
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -23,9 +24,6 @@ import (
 // +kubebuilder:rbac:groups=crawl.example.com,resources=proxies/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
-
-// fieldOwner is the field manager of what this package writes.
-const fieldOwner = client.FieldOwner("fairlead")
 
 // Providers finds a provider by its name in the providers file.
 type Providers interface {
@@ -77,7 +75,7 @@ func (a *Activities) Release(ctx context.Context, in wire.ReleaseInput) error {
 	}
 	before := p.DeepCopy()
 	p.Finalizers = rest
-	err = a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	err = a.Client.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), kube.FieldOwner)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -36,7 +37,7 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 	}
 	before := p.Status
 	p.Status = status
-	err = a.Client.Status().Update(ctx, p, fieldOwner)
+	err = a.Client.Status().Update(ctx, p, kube.FieldOwner)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%w: Proxy %s is gone", outcome.ErrSuperseded, in.Proxy)

@@ -14,6 +14,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 	"example.com/fairlead/temporal/conn"
 )
 
@@ -75,7 +76,7 @@ func (p *Provider) publish(ctx context.Context, targets []provider.TargetStatus,
 	former := h.Status
 	h.Status = healthStatus(former, p.Type, targets, at)
 	p.tellTransitions(former, h.Status)
-	if err := p.Live.Status().Update(ctx, h, fieldOwner); err != nil {
+	if err := p.Live.Status().Update(ctx, h, kube.FieldOwner); err != nil {
 		return fmt.Errorf("write ProviderHealth %s: %w", p.Name, err)
 	}
 	return nil
@@ -89,7 +90,7 @@ func (p *Provider) healthObject(ctx context.Context) (*crawl.ProviderHealth, err
 	switch {
 	case apierrors.IsNotFound(err):
 		h = &crawl.ProviderHealth{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Labels: map[string]string{labelManagedBy: managedBy}}}
-		return h, p.Live.Create(ctx, h, fieldOwner)
+		return h, p.Live.Create(ctx, h, kube.FieldOwner)
 	case err != nil || h.Labels[labelManagedBy] != "":
 		return h, err
 	}
@@ -98,7 +99,7 @@ func (p *Provider) healthObject(ctx context.Context) (*crawl.ProviderHealth, err
 		h.Labels = map[string]string{}
 	}
 	h.Labels[labelManagedBy] = managedBy
-	return h, p.Live.Patch(ctx, h, client.MergeFrom(before), fieldOwner)
+	return h, p.Live.Patch(ctx, h, client.MergeFrom(before), kube.FieldOwner)
 }
 
 // healthStatus is what the check says, with the times at which targets last came

@@ -35,9 +35,6 @@ const (
 	maxProblem = 500
 )
 
-// fieldOwner is the field manager of what this package writes.
-const fieldOwner = client.FieldOwner("fairlead")
-
 // Workflows are those of the Proxies.
 type Workflows interface {
 	// Observed tells that the instance may differ from what the status says.

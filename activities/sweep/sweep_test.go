@@ -153,7 +153,7 @@ func TestAgedInstancesAreAskedToGo(t *testing.T) {
 		if done := ask(t); done != 1 || wish(t, first) != "max-age/3" || wish(t, second) != "" {
 			t.Errorf("%d asked; wishes %q and %q", done, wish(t, first), wish(t, second))
 		}
-		if !slices.ContainsFunc(first.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == string(fieldOwner) }) {
+		if !slices.ContainsFunc(first.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == string(kube.FieldOwner) }) {
 			t.Error("another field manager wrote it")
 		}
 	})

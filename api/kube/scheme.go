@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
@@ -19,3 +20,6 @@ func Scheme() (*runtime.Scheme, error) {
 	}
 	return scheme, nil
 }
+
+// FieldOwner is the field manager of all that Fairlead writes.
+const FieldOwner = client.FieldOwner("fairlead")

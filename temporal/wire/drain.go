@@ -6,10 +6,3 @@ type DrainInput struct {
 	// Incarnation of the instance whose leases are waited for.
 	Incarnation int64 `json:"incarnation"`
 }
-
-// ReplaceInput is the input of ActivityReplace.
-type ReplaceInput struct {
-	Proxy ProxyRef `json:"proxy"`
-	// Value of the replace annotation.
-	Value string `json:"value"`
-}

@@ -117,6 +117,13 @@ type PublishInput struct {
 	Status ProxyStatus `json:"status"`
 }
 
+// ReplaceInput is the input of ActivityReplace.
+type ReplaceInput struct {
+	Proxy ProxyRef `json:"proxy"`
+	// Value of the replace annotation.
+	Value string `json:"value"`
+}
+
 // ReleaseInput is the input of ActivityRelease. It was a ProxyRef alone: its fields stay
 // at the top.
 type ReleaseInput struct {

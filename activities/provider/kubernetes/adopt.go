@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/kube"
 )
 
 // legacyUID is the label by which the operator before Fairlead knew its pods.
@@ -31,7 +32,7 @@ func (p *Provider) adopt(ctx context.Context, req provider.Request, pod *corev1.
 		pod.Annotations = map[string]string{}
 	}
 	maps.Copy(pod.Annotations, meta.Annotations)
-	if err := p.client.Patch(ctx, pod, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := p.client.Patch(ctx, pod, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), kube.FieldOwner); err != nil {
 		return fmt.Errorf("put labels on pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	return nil

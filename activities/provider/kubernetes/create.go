@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/kube"
 )
 
 // Create makes the pod of req, and the Secret beside it where there are
@@ -25,7 +26,7 @@ func (p *Provider) Create(ctx context.Context, req provider.Request) (provider.I
 	if err != nil {
 		return provider.Instance{}, err
 	}
-	err = p.client.Create(ctx, pod)
+	err = p.client.Create(ctx, pod, kube.FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		pod, err = p.existing(ctx, req)
 	}
@@ -76,13 +77,13 @@ func (p *Provider) ensureUsers(ctx context.Context, req provider.Request, pod *c
 	if err != nil {
 		return err
 	}
-	if err = p.client.Create(ctx, s); !apierrors.IsAlreadyExists(err) {
+	if err = p.client.Create(ctx, s, kube.FieldOwner); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	if kept, err := p.clearUsers(ctx, req, pod); kept || err != nil {
 		return err
 	}
-	return p.client.Create(ctx, s)
+	return p.client.Create(ctx, s, kube.FieldOwner)
 }
 
 // clearUsers makes room for the Secret of pod, unless the one that is there is its

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
+	"example.com/fairlead/api/kube"
 )
 
 // Disown takes our labels off the pod and its Secret, and the one by which it could be
@@ -39,5 +40,5 @@ func (p *Provider) unlabel(ctx context.Context, id provider.ID, o client.Object)
 	for _, label := range []string{labelManaged, labelUID, labelClusterID, labelProvider, legacyUID} {
 		delete(o.GetLabels(), label)
 	}
-	return client.IgnoreNotFound(p.client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return client.IgnoreNotFound(p.client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), kube.FieldOwner))
 }

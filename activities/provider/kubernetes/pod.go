@@ -26,7 +26,7 @@ const stopSeconds = 3
 // pod is the pod of req. Its configuration travels in an annotation that the pod
 // mounts: one object is made or not made, two could be half made.
 func (p *Provider) pod(req provider.Request) (*corev1.Pod, error) {
-	port := portOf(&req.Spec)
+	port := req.Spec.ListenPort()
 	conf, err := squidConf(req.Name, port, req.Credentials != nil)
 	if err != nil {
 		return nil, err
@@ -63,13 +63,6 @@ func (p *Provider) pod(req provider.Request) (*corev1.Pod, error) {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, usersVolume(req.Name))
 	}
 	return pod, nil
-}
-
-func portOf(spec *crawl.ProxySpec) int32 {
-	if spec.Port == 0 {
-		return crawl.DefaultPort
-	}
-	return spec.Port
 }
 
 func container(image string, port int32, resources corev1.ResourceRequirements) corev1.Container {

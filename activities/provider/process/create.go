@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"example.com/fairlead/activities/provider"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // Create starts the process of req and returns once it listens, or returns the
@@ -73,10 +72,7 @@ func (p *Provider) prepareDir(ctx context.Context, dir string, req provider.Requ
 	}
 	r := &record{
 		Owner: req.Owner, Incarnation: req.Incarnation, Hash: req.Hash,
-		Port: req.Spec.Port, LifeFile: lifePrefix + rand.Text(), CreatedAt: p.now(),
-	}
-	if r.Port == 0 {
-		r.Port = crawl.DefaultPort
+		Port: req.Spec.ListenPort(), LifeFile: lifePrefix + rand.Text(), CreatedAt: p.now(),
 	}
 	if r.Address, err = p.chooseAddress(ctx, req, r.Port); err != nil {
 		return nil, err

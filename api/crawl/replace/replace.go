@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/kube"
 )
 
 // Why nobody can be asked.
@@ -23,9 +24,6 @@ var (
 	// ErrExternal: the instance is somebody else's.
 	ErrExternal = errors.New("the proxy is External: Fairlead does not run it")
 )
-
-// fieldOwner is the field manager of the annotation.
-const fieldOwner = client.FieldOwner("fairlead")
 
 // Client reads live, and writes.
 type Client interface {
@@ -66,7 +64,7 @@ func Write(ctx context.Context, c Client, p *crawl.Proxy, value string) error {
 	p.Annotations[crawl.AnnotationReplace] = value
 	// The lock keeps it from reaching an object, or covering a wish, that came in
 	// between.
-	return c.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	return c.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), kube.FieldOwner)
 }
 
 func check(p *crawl.Proxy, uid string) error {

@@ -109,6 +109,14 @@ func (s *ProxyStatus) IsTrue(t string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
+// ListenPort is the port that an instance listens on.
+func (s *ProxySpec) ListenPort() int32 {
+	if s.Port == 0 {
+		return DefaultPort
+	}
+	return s.Port
+}
+
 // Scheme is how clients speak to p.
 func (p *Proxy) Scheme() Scheme {
 	if p.Spec.Endpoint != nil && p.Spec.Endpoint.Scheme != "" {
