@@ -107,7 +107,9 @@ func (o WakeOptions) concerned(ctx context.Context, p *crawl.Proxy, l look) bool
 	switch {
 	case p.Spec.Mode != crawl.ModeManaged, c == nil:
 		return false // the object itself wakes its workflow
-	case p.Paused(), !p.DeletionTimestamp.IsZero(), c.Reason == wire.ReasonWrongCluster:
+	case c.Reason == wire.ReasonWrongCluster:
+		return l.first // a former worker said so: this one may be of the right cluster
+	case p.Paused(), !p.DeletionTimestamp.IsZero():
 		return false // the file says nothing that it would act on, or tell
 	}
 	prov, err := o.Providers.Get(p.Spec.Provider)

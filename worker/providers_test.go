@@ -161,14 +161,17 @@ func TestTheProvidersFileWakesWhomItConcerns(t *testing.T) {
 		paused(told("paused-lost", "gone", wire.ReasonPaused, "/a")),
 		paused(told("paused-elsewhere", "here", wire.ReasonPaused, "/former")),
 		deleting(told("deleting-lost", "gone", wire.ReasonDeleting, "/a")),
-		told("wrong-cluster-lost", "gone", wire.ReasonWrongCluster, "/a"),
+		told("wrong-cluster", "gone", wire.ReasonWrongCluster, "/a"),
+		deleting(told("wrong-cluster-deleting", "gone", wire.ReasonWrongCluster, "/a")),
 	)
 	w.looks(20) // whoever is concerned is woken until that shows, however long it takes
-	if diff := cmp.Diff([]string{"back", "elsewhere", "lost", "refused-elsewhere"}, w.set()); diff != "" {
+	if diff := cmp.Diff([]string{"back", "elsewhere", "lost", "refused-elsewhere", "wrong-cluster", "wrong-cluster-deleting"}, w.set()); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
-	if n := w.count("refused-elsewhere"); n > 2 {
-		t.Errorf("one that was refused for good was woken %d times after one start", n)
+	for _, name := range []string{"refused-elsewhere", "wrong-cluster"} {
+		if n := w.count(name); n > 2 {
+			t.Errorf("%s was woken %d times after one start", name, n)
+		}
 	}
 	if n := w.count("back"); n < 19 {
 		t.Errorf("one that still waits was woken %d times in 20 looks", n)

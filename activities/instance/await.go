@@ -44,7 +44,7 @@ func (a *Activities) Vanish(ctx context.Context, in wire.InstanceInput) (wire.In
 
 func (a *Activities) confirmGone(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
 	for range 2 {
-		inst, err := a.Provider.Get(ctx, id(in.Entry))
+		inst, err := a.find(ctx, in)
 		switch {
 		case err == nil:
 			return stillThere(ctx, in, inst)

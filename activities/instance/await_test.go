@@ -58,6 +58,9 @@ func callAfter(t *testing.T, fn func(context.Context, wire.InstanceInput) (wire.
 		return nil
 	}
 	env.RegisterActivity(activity)
+	if in.Entry.Name == "" {
+		in.Proxy.UID, in.Entry.Name = "u1", provider.InstanceName("u1")
+	}
 	if _, failed := env.ExecuteActivity(activity, in); failed != nil {
 		t.Fatal(failed)
 	}
@@ -119,10 +122,27 @@ func TestPermanentFailuresOfALookOrADeleteAreRetried(t *testing.T) {
 	a := &Activities{Provider: &looks{answers: []look{{err: fmt.Errorf("forbidden: %w", provider.ErrPermanent)}}}}
 	for name, fn := range map[string]func(context.Context, wire.InstanceInput) (wire.Instance, error){"get": a.Get, "vanish": a.Vanish, "delete": a.Delete} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := call(t, fn, wire.Entry{Name: "proxy-x"}); !errors.Is(provider.Class(err), provider.ErrTransient) {
+			if _, err := call(t, fn, wire.Entry{}); !errors.Is(provider.Class(err), provider.ErrTransient) {
 				t.Errorf("error = %v, want a transient one", err)
 			}
 		})
+	}
+}
+
+// TestAnEntryOfAnotherProxyReachesNothing: whoever may write one status must not delete
+// by it what another one tells of.
+func TestAnEntryOfAnotherProxyReachesNothing(t *testing.T) {
+	p := &looks{answers: []look{{state: provider.Running}}}
+	a := &Activities{Provider: p}
+	others := wire.InstanceInput{Proxy: wire.ProxyRef{UID: "u2"}, Entry: wire.Entry{Name: provider.InstanceName("u1")}}
+	for name, want := range map[string]struct {
+		call  func(context.Context, wire.InstanceInput) (wire.Instance, error)
+		state string
+	}{"get": {a.Get, wire.StateGone}, "vanish": {a.Vanish, wire.StateGone}, "delete": {a.Delete, ""}, "disown": {a.Disown, ""}} {
+		seen, err := callAfter(t, want.call, others, time.Time{})
+		if err != nil || seen.State != want.state || p.calls > 0 {
+			t.Errorf("%s: state %q, error %v, after %d calls of the provider", name, seen.State, err, p.calls)
+		}
 	}
 }
 

@@ -92,9 +92,24 @@ func (a *Activities) request(ctx context.Context, in wire.InstanceInput) (provid
 	return req, nil
 }
 
+// ours says whether the entry is of an instance of this Proxy. Whoever may write a
+// status must not reach another's instance by it, nor a status that was restored under
+// another UID.
+func ours(in wire.InstanceInput) bool {
+	return in.Entry.Name == provider.InstanceName(in.Proxy.UID)
+}
+
+// find looks for the instance; there is none of another Proxy.
+func (a *Activities) find(ctx context.Context, in wire.InstanceInput) (provider.Instance, error) {
+	if !ours(in) {
+		return provider.Instance{}, fmt.Errorf("instance %s is of another Proxy: %w", in.Entry.Name, provider.ErrNotFound)
+	}
+	return a.Provider.Get(ctx, id(in.Entry))
+}
+
 // Get looks at the instance once; one that is gone is an answer, not an error.
 func (a *Activities) Get(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
-	inst, err := a.Provider.Get(ctx, id(in.Entry))
+	inst, err := a.find(ctx, in)
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
 		return wire.Instance{State: wire.StateGone, Attempt: attempt(ctx)}, nil
@@ -106,6 +121,9 @@ func (a *Activities) Get(ctx context.Context, in wire.InstanceInput) (wire.Insta
 
 // Delete asks the provider to delete the instance.
 func (a *Activities) Delete(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	if !ours(in) {
+		return wire.Instance{Attempt: attempt(ctx)}, nil
+	}
 	defer heartbeat(ctx)()
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), wire.CreateAttempt)
 	defer cancel()
@@ -117,6 +135,9 @@ func (a *Activities) Delete(ctx context.Context, in wire.InstanceInput) (wire.In
 
 // Disown takes our marks off the instance, where that can be done.
 func (a *Activities) Disown(ctx context.Context, in wire.InstanceInput) (wire.Instance, error) {
+	if !ours(in) {
+		return wire.Instance{Attempt: attempt(ctx)}, nil
+	}
 	if err := a.Provider.Disown(ctx, id(in.Entry)); err != nil {
 		return wire.Instance{}, lasting(fmt.Errorf("abandon instance %s: %w", in.Entry.Name, err))
 	}

@@ -54,9 +54,21 @@ func (a *Activities) Claim(ctx context.Context, ref wire.ProxyRef) (wire.Claim, 
 	claim.Stored = fromStatus(&p.Status)
 	a.adopt(ctx, p, &claim)
 	if claim.Deleting {
+		claim.Unserved = a.unserved(claim.Stored.Ledger)
 		return claim, nil
 	}
 	return claim, a.desire(ctx, p, &claim)
+}
+
+// unserved are the providers of a ledger that nobody knows.
+func (a *Activities) unserved(ledger []wire.Entry) []string {
+	var names []string
+	for _, e := range ledger {
+		if _, err := a.Providers.Get(e.Provider); err != nil && !slices.Contains(names, e.Provider) {
+			names = append(names, e.Provider)
+		}
+	}
+	return names
 }
 
 // runID is the run of the workflow that asks, empty outside an activity.

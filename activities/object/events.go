@@ -104,13 +104,17 @@ func flip(old, now *crawl.ProxyStatus) []event {
 
 // farewell is what there is to tell of an object that was let go. Its last status
 // does not say: an instance that is gone is not taken out of it first.
-func farewell(abandoned []wire.Entry) event {
+func farewell(abandoned []wire.Abandoned) event {
 	if len(abandoned) == 0 {
 		return event{corev1.EventTypeNormal, eventDeleted, "nothing is left of it"}
 	}
 	var left []string
-	for _, e := range abandoned {
-		left = append(left, instanceWords(e))
+	for _, a := range abandoned {
+		words := instanceWords(a.Entry)
+		if a.Marked {
+			words += ", which could not be reached and still has our marks: an orphan sweep deletes it once it can"
+		}
+		left = append(left, words)
 	}
 	return event{corev1.EventTypeWarning, eventAbandoned, "left behind, as annotation " + crawl.AnnotationSkipCleanup + " asks: " + strings.Join(left, ", ")}
 }

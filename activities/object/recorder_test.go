@@ -82,7 +82,7 @@ func TestEventsAreWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref, Left: ledger}); err != nil {
+		if err := a.Release(t.Context(), wire.ReleaseInput{ProxyRef: ref, Left: []wire.Abandoned{{Entry: ledger[0]}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

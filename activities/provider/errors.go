@@ -1,6 +1,10 @@
 package provider
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // Error classes. Wrapping any number of times keeps the class; an error without
 // one is transient.
@@ -29,4 +33,17 @@ func Class(err error) error {
 		}
 	}
 	return ErrTransient
+}
+
+// Overdue is the error of a call whose deadline has passed, by the clock on the wall:
+// a process or a machine that was stopped for a while goes on as if no time had gone by.
+// After it nobody counts on the call any more: it must not make anything.
+func Overdue(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Round(0).Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }

@@ -69,7 +69,12 @@ func (p *Provider) orphaned(ctx context.Context, s wire.Suspect) (inst provider.
 	if reason := p.another(inst, s, cluster); reason != "" {
 		return inst, reason, nil
 	}
-	running, err := p.Workflows.Running(ctx, wire.ProxyRef{Namespace: inst.Owner.Namespace, Name: inst.Owner.Name, UID: inst.Owner.UID})
+	owner := wire.ProxyRef{Namespace: inst.Owner.Namespace, Name: inst.Owner.Name, UID: inst.Owner.UID}
+	running, err := p.Workflows.Running(ctx, owner)
+	if running && err == nil {
+		// It may sleep: nobody tells it of an object that went while nobody watched.
+		err = p.Workflows.Observed(ctx, owner)
+	}
 	if running || err != nil {
 		return inst, "its workflow is open", err
 	}

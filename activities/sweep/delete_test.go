@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,9 @@ func TestDeleteOrphan(t *testing.T) {
 			deleted := tt.reason == "" && tt.fails == ""
 			if diff := cmp.Diff(wire.OrphanOutcome{Deleted: deleted, Reason: tt.reason}, got); diff != "" {
 				t.Errorf("outcome (-want +got):\n%s", diff)
+			}
+			if woken := slices.Contains(told.told, "observed open"); woken != (tt.reason == "its workflow is open") {
+				t.Errorf("its workflow was woken: %v", woken)
 			}
 			if m.alive(tt.suspect) == deleted {
 				t.Errorf("the instance is there: %v", m.alive(tt.suspect))

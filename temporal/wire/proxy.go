@@ -18,6 +18,9 @@ type Claim struct {
 	// Gone: no object with this UID exists any more.
 	Gone      bool   `json:"gone,omitempty"`
 	ClusterID string `json:"clusterID"`
+	// Unserved are the providers of the ledger that the providers file does not have. It
+	// is told of objects that are being deleted.
+	Unserved []string `json:"unserved,omitempty"`
 	// Run of the workflow that read it: another one after a reset.
 	Run string `json:"run,omitempty"`
 
@@ -129,7 +132,14 @@ type ReplaceInput struct {
 type ReleaseInput struct {
 	ProxyRef
 	// Left are the instances that are abandoned.
-	Left []Entry `json:"left,omitempty"`
+	Left []Abandoned `json:"left,omitempty"`
+}
+
+// Abandoned is an instance that is left behind.
+type Abandoned struct {
+	Entry
+	// Marked: it could not be reached to take our marks off, by which a sweep may find it.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // Health is the payload of SignalHealth.

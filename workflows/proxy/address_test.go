@@ -41,7 +41,7 @@ func TestTheAddressStays(t *testing.T) {
 	}{
 		{"an instance that is not ready for a while", ready().with(seen(wire.StateProvisioning)), []string{"Ready", address, "True", "Provisioning"}, Settle},
 		{"an instance that cannot be judged", ready().with(seen(wire.StateUnknown)), []string{"Ready", address, "True", "Provisioning"}, Settle},
-		{"one whose probes fail too", ready().with(seen(wire.StateUnknown)).healthy(false), []string{"Unhealthy", address, "False", "Dead"}, Settle},
+		{"one whose probes fail too", ready().with(seen(wire.StateUnknown)).healthy(false), []string{"Unhealthy", address, "False", "Provisioning"}, Settle},
 		{"not one that stopped", ready().with(seen(wire.StateStopped)), []string{"Replacing", "", "False", "Replacing"}, Delete},
 		{"not one that comes up for the first time", aProxy().having(wire.StateProvisioning), []string{"Provisioning", "", "False", "Provisioning"}, Settle},
 		{"of a provider that nobody knows", ready().with(problem(wire.ReasonUnavailable)).with(typo), []string{"Waiting", address, "True", "ProviderUnavailable"}, Park},

@@ -149,7 +149,8 @@ func (r *run) failed(ctx workflow.Context, s Step, err error) error {
 		return r.again(ctx, err)
 	}
 	if s.Kind == Disown { // it was to be done where it can be done
-		r.state.find(s.Entry).Disowned = true
+		rec := r.state.find(s.Entry)
+		rec.Disowned, rec.Marked = true, true
 		return nil
 	}
 	t := trouble(s, err)

@@ -25,6 +25,8 @@ type Record struct {
 	Deleting bool `json:"deleting,omitempty"`
 	// Disowned: the provider was asked to take our marks off it.
 	Disowned bool `json:"disowned,omitempty"`
+	// Marked: it could not.
+	Marked bool `json:"marked,omitempty"`
 }
 
 // unite takes an entry into the ledger. A provider knows an instance by place and
@@ -61,6 +63,11 @@ func (r *Record) see(i wire.Instance) {
 	if i.Hash != "" && (r.Hash == "" || hashVersion(i.Hash) == hashVersion(r.Hash)) {
 		r.Hash = i.Hash
 	}
+}
+
+// unserved says whether no provider can be asked about r.
+func (s *State) unserved(r *Record, want wire.Claim) bool {
+	return s.Version >= 3 && slices.Contains(want.Unserved, r.Provider)
 }
 
 // mistaken says whether r, should the provider know it, was only once not found.

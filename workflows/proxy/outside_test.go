@@ -14,7 +14,7 @@ type outside struct {
 	mu       sync.Mutex
 	claim    wire.Claim
 	released bool
-	left     []wire.Entry // when it was released
+	left     []wire.Abandoned // when it was released
 	instance *wire.Instance
 	calls    []string
 	// fail, if set, is asked before each call of an activity.

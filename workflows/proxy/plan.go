@@ -65,8 +65,11 @@ func decide(s State, want wire.Claim, now time.Time) view {
 // nextInWrongCluster leaves everything as it is: a wrong kubeconfig or a restored
 // backup must not delete a fleet.
 func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
-	if want.Gone {
+	switch {
+	case want.Gone:
 		return Step{Kind: Park}
+	case s.Version >= 3 && want.Deleting && want.SkipCleanup: // it deletes no instance
+		return Step{Kind: Release}
 	}
 	v := view{wire.PhaseWaiting, wire.ReasonWrongCluster, "this object was managed in cluster " + s.ClusterID + ", this is " + want.ClusterID, Step{Kind: Park}}
 	if s.Version >= 3 {
@@ -81,24 +84,30 @@ func nextInWrongCluster(s State, want wire.Claim, now time.Time) Step {
 
 func decideDeleting(s State, want wire.Claim, now time.Time) view {
 	if want.SkipCleanup {
-		return decideAbandon(s)
+		return decideAbandon(s, want)
 	}
 	if len(s.Ledger) == 0 {
 		return view{wire.PhaseDeleting, wire.ReasonDeleting, "", Step{Kind: Release}}
 	}
-	v := view{wire.PhaseDeleting, wire.ReasonDeleting, s.still(&s.Ledger[0], "deleting "+s.Ledger[0].Name, now), removal(s, &s.Ledger[0])}
-	if s.Trouble != nil {
+	r := &s.Ledger[0]
+	v := view{wire.PhaseDeleting, wire.ReasonDeleting, s.still(r, "deleting "+r.Name, now), removal(s, r)}
+	switch {
+	case s.Trouble != nil:
 		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
+	case s.unserved(r, want):
+		v.reason = wire.ReasonUnavailable
+		v.msg = r.Name + " cannot be deleted: the providers file does not have " + r.Provider + "; put it back, or abandon the instance by annotation " + wire.AnnotationSkipCleanup
+		v.step.Quiet = true
 	}
 	return v
 }
 
 // decideAbandon lets the object go, whatever there is. Our marks come off first,
 // where that can be done, or a sweep would take the instances for orphans.
-func decideAbandon(s State) view {
+func decideAbandon(s State, want wire.Claim) view {
 	v := view{wire.PhaseDeleting, wire.ReasonDeleting, "abandoning by annotation " + wire.AnnotationSkipCleanup, Step{Kind: Release}}
 	for i := range s.Ledger {
-		if r := &s.Ledger[i]; !r.Disowned {
+		if r := &s.Ledger[i]; !r.Disowned && !s.unserved(r, want) {
 			v.step = Step{Kind: Disown, Entry: r.Entry}
 			break
 		}

@@ -34,6 +34,7 @@ func TestEdits(t *testing.T) {
 	unserved := func(s *State, _ *wire.Claim) {
 		s.Trouble = &Trouble{Type: wire.FailureProviderUnavailable, Message: "no worker"}
 	}
+	nobodyServes := func(_ *State, c *wire.Claim) { c.Unserved = []string{"p"} }
 	second := func(r *Record) { r.Provider, r.Incarnation = "old", 2 }
 	tests := []struct {
 		name          string
@@ -63,8 +64,13 @@ func TestEdits(t *testing.T) {
 		{name: "deletion without a worker is told", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(unserved), want: Publish, phase: wire.PhaseDeleting, reason: wire.ReasonUnavailable},
 		{name: "deletion without a worker goes on quietly", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(unserved).published(), want: Delete, quiet: true},
 		{name: "deletion with the creation budget used up", in: aProxy().with(lostAt(1, 2, 3, 4, 5)).with(beingDeleted), want: Release},
-		{name: "deletion in another cluster, even with skip-cleanup, is only told", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID, c.SkipCleanup = "c2", true }), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonWrongCluster},
-		{name: "and stays", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID, c.SkipCleanup = "c2", true }).published(), want: Park},
+		{name: "deletion in another cluster is only told", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID = "c2" }), want: Publish, phase: wire.PhaseWaiting, reason: wire.ReasonWrongCluster},
+		{name: "and stays", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID = "c2" }).published(), want: Park},
+		{name: "unless by skip-cleanup, which deletes no instance", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID, c.SkipCleanup = "c2", true }), want: Release},
+		{name: "deletion of what the providers file does not have is told at once", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes), want: Publish, phase: wire.PhaseDeleting, reason: wire.ReasonUnavailable},
+		{name: "and waits for it quietly", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes).published(), want: Delete, quiet: true},
+		{name: "skip-cleanup asks nobody who is not there", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes).with(func(_ *State, c *wire.Claim) { c.SkipCleanup = true }), want: Release},
+		{name: "to External: drained like any other", in: aProxy().draining().having(wire.StateRunning).healthy(true).published().with(func(_ *State, c *wire.Claim) { *c = external().draining().claim; c.Inputs = "in2" }).claimed(), want: Publish, phase: wire.PhaseDraining, reason: wire.ReasonDraining},
 		{name: "a halted instance is started once that is in the ledger", in: aProxy().having(wire.StateHalted, fresh).published(), want: Create},
 		{name: "a provider that is busy is told as one that fails for a while", in: aProxy().having("", waiting).with(func(s *State, _ *wire.Claim) { s.Trouble = &Trouble{Type: wire.FailureBusy} }), want: Publish, phase: wire.PhaseProvisioning, reason: wire.ReasonTransient},
 	}

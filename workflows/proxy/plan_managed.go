@@ -89,12 +89,20 @@ const afterWhy = "; "
 // still adds to msg what a deletion waits for, where that takes long.
 func (s *State) still(r *Record, msg string, now time.Time) string {
 	switch {
-	case s.Version >= 2 && r.Deleting && r.AttemptUntil.After(now):
-		return msg + afterWhy + "an attempt to create it may still run until " + r.AttemptUntil.UTC().Format(time.TimeOnly) + " UTC"
+	case s.Version >= 2 && r.Deleting && s.attemptUntil(r).After(now):
+		return msg + afterWhy + "an attempt to create it may still run until " + s.attemptUntil(r).UTC().Format(time.TimeOnly) + " UTC"
 	case r.Waits > 0 && r.Sent:
 		return msg + afterWhy + "the instance is still there: " + r.Seen.Message
 	}
 	return msg
+}
+
+// attemptUntil is how long a deletion of r has to wait for an attempt.
+func (s *State) attemptUntil(r *Record) time.Time {
+	if s.Version >= 3 && r.Fresh {
+		return r.LostUntil
+	}
+	return r.AttemptUntil
 }
 
 func decideCreate(s State, cur *Record, now time.Time) view {

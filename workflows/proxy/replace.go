@@ -35,8 +35,11 @@ func (s *State) drainUntil(r *Record, want wire.Claim, now time.Time) time.Time 
 	if d == nil || d.Incarnation != r.Incarnation {
 		return now.Add(want.DrainTimeout)
 	}
-	if d.Done {
+	switch {
+	case d.Done:
 		return time.Time{}
+	case s.Version >= 3 && !d.Since.IsZero():
+		return d.Since.Add(want.DrainTimeout) // it may be edited meanwhile
 	}
 	return d.Until
 }
@@ -45,7 +48,7 @@ func (s *State) drainUntil(r *Record, want wire.Claim, now time.Time) time.Time 
 func (s *State) resumeDrain(c wire.Claim) {
 	ready, n := condition(c.Stored.Conditions, wire.ConditionReady), newest(c.Stored.Ledger)
 	if s.Drain == nil && c.Stored.Phase == wire.PhaseDraining && ready != nil && n != nil {
-		s.Drain = &DrainWait{Incarnation: n.Incarnation, Until: ready.Since.Add(c.DrainTimeout)}
+		s.Drain = &DrainWait{Incarnation: n.Incarnation, Since: ready.Since, Until: ready.Since.Add(c.DrainTimeout)}
 	}
 }
 

@@ -36,6 +36,10 @@ func TestDraining(t *testing.T) {
 		{name: "its leases are waited for", in: up().with(edited).published(), want: Drain},
 		{name: "the last lease ends the wait", in: up().with(edited).published().with(waited(time.Minute, true)), want: Publish, phase: wire.PhaseReplacing},
 		{name: "the instance is deleted then", in: up().with(edited).with(waited(time.Minute, true)).published(), want: Delete},
+		{name: "a timeout that is edited meanwhile counts from the start", in: up().with(edited).with(func(s *State, c *wire.Claim) {
+			s.Drain = &DrainWait{Incarnation: 1, Since: now.Add(-time.Minute), Until: now.Add(time.Hour)}
+			c.DrainTimeout = time.Minute
+		}).published(), want: Delete},
 		{name: "the timeout ends the wait", in: up().with(edited).with(waited(0, false)).published(), want: Delete},
 		{name: "a wait for another incarnation does not count", in: up().with(edited).with(func(s *State, _ *wire.Claim) { s.Drain = &DrainWait{Incarnation: 9, Done: true} }), want: Publish, phase: wire.PhaseDraining},
 		{name: "an edit that is taken back keeps the instance", in: up().with(edited).published().with(func(_ *State, c *wire.Claim) { c.Hash = "v1:aa" }), want: Publish, phase: wire.PhaseReady},

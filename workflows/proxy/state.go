@@ -48,6 +48,9 @@ type State struct {
 	Drain *DrainWait `json:"drain,omitempty"`
 	// Recreations are the last times at which the instance was lost by itself.
 	Recreations []time.Time `json:"recreations,omitempty"`
+	// Sent is the status that was sent last: an answer that was lost, or not waited for, does
+	// not make it another writer's.
+	Sent *wire.ProxyStatus `json:"sent,omitempty"`
 	// Refused is the status that the API server refused for good.
 	Refused *wire.ProxyStatus `json:"refused,omitempty"`
 	// Look asks for a look at the instance: something hinted that it changed.
@@ -57,6 +60,7 @@ type State struct {
 // DrainWait is the wait for the last lease of an instance.
 type DrainWait struct {
 	Incarnation int64     `json:"incarnation"`
+	Since       time.Time `json:"since,omitzero"`
 	Until       time.Time `json:"until"`
 	// Done: the last lease ended before that.
 	Done bool `json:"done,omitempty"`
@@ -68,6 +72,11 @@ type Trouble struct {
 	Message string `json:"message,omitempty"`
 	// Config of the provider that failed.
 	Config string `json:"config,omitempty"`
+}
+
+// ofEndpoint says whether the verdict may be about somebody else's proxy.
+func (s *State) ofEndpoint() bool {
+	return s.Version < 3 || s.Health == nil || s.Health.Incarnation == 0
 }
 
 // frozen says whether everything is to stay as it is.
@@ -84,6 +93,9 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Gone || c.ClusterID != s.ClusterID {
 		return
 	}
+	if s.Version >= 3 && s.Sent != nil && s.Sent.Sequence == c.Stored.Sequence && equal(*s.Sent, c.Stored) {
+		s.Stored = *s.Sent
+	}
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
 		s.takeOver(c, now)
@@ -91,7 +103,7 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	s.heedEdits(c)
 	// Another proxy has no verdict yet; that of a new one may come before its first
 	// status.
-	if e := c.Endpoint; e != nil && !s.frozen(c) && s.Stored.Host != "" && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
+	if e := c.Endpoint; e != nil && !s.frozen(c) && s.ofEndpoint() && s.Stored.Host != "" && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
 		s.Health = nil
 	}
 }

@@ -33,6 +33,20 @@ func TestMerge(t *testing.T) {
 			t.Errorf("step = %+v, want a look at the instance", got)
 		}
 	})
+	t.Run("a status whose answer was not waited for is its own", func(t *testing.T) {
+		w := aProxy()
+		w.state.enter(Next(w.state, w.claim, now).Entry, w.claim)
+		status := Next(w.state, w.claim, now).Status
+		w.state.Sent = &status
+		w.claim.Stored, w.claim.Deleting = status, true
+		w.state.merge(w.claim, now)
+		for w.state.Stored.Phase != wire.PhaseDeleting {
+			w.state.Stored = Next(w.state, w.claim, now).Status
+		}
+		if got := Next(w.state, w.claim, now); got.Kind != Delete || !got.Entry.AttemptUntil.IsZero() {
+			t.Errorf("step = %+v, want Delete without an attempt to wait for: none was sent", got)
+		}
+	})
 	t.Run("the ledger is the union of both sides", func(t *testing.T) {
 		s := State{Version: Version, ClusterID: "c1", Ledger: []Record{{Entry: entry(3, time.Time{})}}, Stored: wire.ProxyStatus{Sequence: 3}}
 		elsewhere := entry(4, time.Time{})

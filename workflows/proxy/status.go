@@ -37,8 +37,11 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 			s.locate(&status, want, cur)
 		}
 	}
+	if s.Version >= 3 && !serving { // what was found out about one that is gone says nothing
+		health = nil
+	}
 	if health != nil {
-		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, health.ExitIP, health.ProbedAt.Truncate(time.Second)
+		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, fit(health.ExitIP), health.ProbedAt.Truncate(time.Second)
 	}
 	status.Conditions = s.conditions(now, provisioned(serving, v), healthy(health))
 	return status
@@ -108,24 +111,28 @@ func healthy(h *wire.Health) wire.Condition {
 	return c
 }
 
-// ready sums the others up, Provisioned first: the first that is not True is the
-// reason. An instance that drains serves its leaseholders and nobody new.
-func (s *State) ready(others ...wire.Condition) wire.Condition {
-	for _, c := range others {
-		if c.Status != wire.True || c.Reason == wire.ReasonDraining {
-			return wire.Condition{Type: wire.ConditionReady, Status: wire.False, Reason: c.Reason, Message: c.Message}
-		}
+// ready sums the others up. Where something else than the instance itself is the matter,
+// such as what the proxy waits for, that is the reason. One that drains serves its
+// leaseholders and nobody new.
+func (s *State) ready(up, well wire.Condition) wire.Condition {
+	matter := up.Reason != wire.ReasonCreated && up.Reason != wire.ReasonExternal
+	because := func(c wire.Condition, status string) wire.Condition {
+		return wire.Condition{Type: wire.ConditionReady, Status: status, Reason: c.Reason, Message: c.Message}
 	}
-	c := wire.Condition{Type: wire.ConditionReady, Status: wire.True, Reason: wire.PhaseReady}
-	if p := others[0]; s.Version >= 2 && p.Reason != wire.ReasonCreated && p.Reason != wire.ReasonExternal {
-		c.Reason, c.Message = p.Reason, p.Message // it serves, and something else is the matter
+	switch {
+	case up.Status != wire.True, up.Reason == wire.ReasonDraining, well.Status != wire.True && matter && s.Version >= 3:
+		return because(up, wire.False)
+	case well.Status != wire.True:
+		return because(well, wire.False)
+	case matter && s.Version >= 2:
+		return because(up, wire.True)
 	}
-	return c
+	return wire.Condition{Type: wire.ConditionReady, Status: wire.True, Reason: wire.PhaseReady}
 }
 
 // conditions keeps the time since when each has had its state.
-func (s *State) conditions(now time.Time, cs ...wire.Condition) []wire.Condition {
-	cs = append(cs, s.ready(cs...))
+func (s *State) conditions(now time.Time, up, well wire.Condition) []wire.Condition {
+	cs := []wire.Condition{up, well, s.ready(up, well)}
 	for i := range cs {
 		cs[i].Message = fit(cs[i].Message)
 		cs[i].Since = now.Truncate(time.Second)

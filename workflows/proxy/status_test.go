@@ -67,6 +67,21 @@ func TestStatus(t *testing.T) {
 			t.Errorf("after an edit without a change it tells version %q, want 8", got.CredentialsVersion)
 		}
 	})
+	t.Run("what waits for something says for what, whatever its health", func(t *testing.T) {
+		w := aProxy().having(wire.StateRunning).healthy(false).with(func(_ *State, c *wire.Claim) { c.ClusterID = "c2" })
+		got := condition(Next(w.state, w.claim, now).Status.Conditions, wire.ConditionReady)
+		if got.Status != wire.False || got.Reason != wire.ReasonWrongCluster {
+			t.Errorf("Ready = %+v", got)
+		}
+	})
+	t.Run("what was found out about an instance that goes is not told of the proxy", func(t *testing.T) {
+		w := aProxy().having(wire.StateStopped).healthy(true)
+		w.state.Health.ExitIP = "127.64.0.1"
+		got := Next(w.state, w.claim, now).Status
+		if c := condition(got.Conditions, wire.ConditionHealthy); got.ExitIP != "" || got.LatencyMillis != 0 || c.Status != wire.Unknown {
+			t.Errorf("status = %+v", got)
+		}
+	})
 	t.Run("a proxy that is being replaced has no address", func(t *testing.T) {
 		w := aProxy().having(wire.StateRunning).healthy(true).published()
 		w.claim.Hash = "v1:cc"

@@ -12,7 +12,11 @@ import (
 // drain waits for the last lease of an instance. Whatever keeps the leases from
 // being known costs the drain timeout, no more.
 func (r *run) drain(ctx workflow.Context, s Step) error {
-	r.state.Drain = &DrainWait{Incarnation: s.Entry.Incarnation, Until: s.Until}
+	since := workflow.Now(ctx)
+	if d := r.state.Drain; d != nil && d.Incarnation == s.Entry.Incarnation && !d.Since.IsZero() {
+		since = d.Since
+	}
+	r.state.Drain = &DrainWait{Incarnation: s.Entry.Incarnation, Since: since, Until: s.Until}
 	in := wire.DrainInput{Proxy: r.proxy, Incarnation: s.Entry.Incarnation}
 	wait, cancel := workflow.WithCancel(ctx)
 	future := workflow.ExecuteActivity(withDrainOptions(wait, s.Until.Sub(workflow.Now(ctx))), wire.ActivityDrained, in)

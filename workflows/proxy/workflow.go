@@ -153,6 +153,7 @@ func (r *run) claim(ctx workflow.Context) (wire.Claim, error) {
 
 func (r *run) publish(ctx workflow.Context, s Step) error {
 	in := wire.PublishInput{Proxy: r.proxy, Status: s.Status}
+	r.state.Sent = &s.Status
 	wait, cancel := workflow.WithCancel(ctx)
 	future := workflow.ExecuteActivity(withObjectOptions(wait, headline(s.Status)), wire.ActivityPublish, in)
 	r.race(wait, future, cancel) // a status that cannot be written must not keep a deletion waiting
@@ -165,7 +166,7 @@ func (r *run) publish(ctx workflow.Context, s Step) error {
 	case err != nil:
 		return r.again(ctx, err)
 	}
-	r.state.Stored, r.state.Refused = s.Status, nil
+	r.state.Stored, r.state.Refused, r.state.Sent = s.Status, nil, nil
 	r.superseded = false
 	return r.index(ctx, s.Status)
 }
@@ -187,7 +188,7 @@ func (r *run) refused(ctx workflow.Context, status wire.ProxyStatus, err error) 
 func (r *run) release(ctx workflow.Context) error {
 	in := wire.ReleaseInput{ProxyRef: r.proxy}
 	for _, left := range r.state.Ledger {
-		in.Left = append(in.Left, left.Entry)
+		in.Left = append(in.Left, wire.Abandoned{Entry: left.Entry, Marked: left.Marked || !left.Disowned})
 	}
 	err := workflow.ExecuteActivity(withObjectOptions(ctx, "let "+r.proxy.String()+" go"), wire.ActivityRelease, in).Get(ctx, nil)
 	return r.again(ctx, err)

@@ -26,6 +26,9 @@ func (p *Provider) Create(ctx context.Context, req provider.Request) (provider.I
 	if err != nil {
 		return provider.Instance{}, err
 	}
+	if err := provider.Overdue(ctx); err != nil {
+		return provider.Instance{}, fmt.Errorf("create pod %s/%s: %w: %w", pod.Namespace, pod.Name, err, provider.ErrTransient)
+	}
 	err = p.client.Create(ctx, pod, kube.FieldOwner)
 	if apierrors.IsAlreadyExists(err) {
 		pod, err = p.existing(ctx, req)

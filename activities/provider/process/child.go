@@ -49,6 +49,9 @@ func (p *Provider) start(ctx context.Context, dir string, r *record) error {
 	} else if err != nil {
 		return err
 	}
+	if err := provider.Overdue(ctx); err != nil {
+		return fmt.Errorf("start the process: %w: %w", err, provider.ErrTransient)
+	}
 	cmd, err := p.spawn(dir, r)
 	if err != nil {
 		return err
@@ -58,9 +61,11 @@ func (p *Provider) start(ctx context.Context, dir string, r *record) error {
 	go func() { exited <- exitStatus(cmd.Wait()) }()
 	c.exited = exited
 	err = c.waitListening(ctx)
-	if err != nil && ctx.Err() == nil {
+	if err != nil { // after the deadline too: nobody would know of it
 		_ = cmd.Process.Kill() // it may have ended by itself
-		c.waitExit(ctx)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
+		defer cancel()
+		c.waitExit(end)
 	}
 	return err
 }

@@ -77,6 +77,9 @@ func (p *Provider) prepareDir(ctx context.Context, dir string, req provider.Requ
 	if r.Address, err = p.chooseAddress(ctx, req, r.Port); err != nil {
 		return nil, err
 	}
+	if err := provider.Overdue(ctx); err != nil {
+		return nil, fmt.Errorf("make instance %s: %w: %w", req.Name, err, provider.ErrTransient)
+	}
 	auth := ""
 	if req.Credentials != nil {
 		r.Auth, auth = true, req.Credentials.Username+":"+req.Credentials.Password
@@ -117,7 +120,7 @@ func (p *Provider) bringUp(ctx context.Context, id provider.ID, dir string, r *r
 	case halted:
 		err = p.start(ctx, dir, r)
 	case unborn:
-		if err = p.start(ctx, dir, r); err != nil && ctx.Err() == nil {
+		if err = p.start(ctx, dir, r); err != nil {
 			err = errors.Join(err, p.eraseDead(dir, lifePath))
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"example.com/fairlead/activities/provider"
 )
 
 const (
@@ -48,6 +50,9 @@ func waitLock(ctx context.Context, f *os.File, at int64) error {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for {
+		if err := provider.Overdue(ctx); err != nil { // the lock may be free by now
+			return fmt.Errorf("another call worked on it: %w: %w", err, provider.ErrTransient)
+		}
 		lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: at, Len: 1}
 		// A lock of the open file, not of the process, keeps goroutines apart too.
 		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock)
@@ -56,7 +61,6 @@ func waitLock(ctx context.Context, f *os.File, at int64) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("another call works on it: %w", ctx.Err())
 		case <-tick.C:
 		}
 	}

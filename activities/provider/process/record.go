@@ -169,7 +169,7 @@ func (p *Provider) names() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+		if e.IsDir() && strings.HasPrefix(e.Name(), provider.NamePrefix) {
 			names = append(names, e.Name())
 		}
 	}

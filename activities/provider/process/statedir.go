@@ -17,6 +17,11 @@ import (
 // path, such as the mount point of a disk that is not mounted, is another place.
 const markerFile = ".identity"
 
+// memorySuffix ends the name of a file beside the state directory that has its identity
+// too, so that a directory that is away, such as a disk that is not mounted, is not
+// taken for a new one.
+const memorySuffix = ".identity"
+
 // idMark is between the path and the identity of a place.
 const idMark = "#"
 
@@ -66,31 +71,67 @@ func (p *Provider) gone(notFound error) error {
 // ensure makes the state directory with an identity, or returns that of the one
 // that is there.
 func (p *Provider) ensure() (id string, err error) {
-	if id, err = readMarker(p.stateDir); !errors.Is(err, os.ErrNotExist) {
-		return id, err
+	known, memoryErr := readIdentity(p.memory())
+	switch id, err = readMarker(p.stateDir); {
+	case err == nil:
+		if memoryErr != nil || known != id { // somebody brought another one, with all that is in it
+			p.remember(id)
+		}
+		return id, nil
+	case !errors.Is(err, os.ErrNotExist):
+		return "", err
+	case memoryErr == nil:
+		return "", fmt.Errorf("the state directory %s with identity %s is away: bring it back, or, if its proxies are gone for good, remove %s: %w",
+			p.stateDir, known, p.memory(), provider.ErrTransient)
 	}
+	if err := p.create(); err != nil {
+		return "", err
+	}
+	if id, err = readMarker(p.stateDir); err == nil {
+		p.remember(id)
+	}
+	return id, err
+}
+
+func (p *Provider) memory() string { return p.stateDir + memorySuffix }
+
+// remember keeps the identity where it can: whoever may write to the state directory
+// only goes without.
+func (p *Provider) remember(id string) {
+	tmp := p.memory() + "-" + rand.Text()
+	if err := writeSynced(tmp, id+"\n"); err != nil {
+		return
+	}
+	if err := os.Rename(tmp, p.memory()); err != nil {
+		_ = os.Remove(tmp) // it is not read by anybody
+	}
+}
+
+// create makes the state directory with an identity.
+func (p *Provider) create() error {
 	if err := os.MkdirAll(p.stateDir, 0o700); err != nil {
-		return "", diskError("make the state directory", err)
+		return diskError("make the state directory", err)
 	}
 	// Of several programs the first to link its file wins.
 	tmp := filepath.Join(p.stateDir, newPrefix+"identity-"+rand.Text())
 	if err := writeSynced(tmp, strings.ToLower(rand.Text()[:12])+"\n"); err != nil {
-		return "", diskError("give the state directory an identity", err)
+		return diskError("give the state directory an identity", err)
 	}
-	err = os.Link(tmp, filepath.Join(p.stateDir, markerFile))
+	err := os.Link(tmp, filepath.Join(p.stateDir, markerFile))
 	if err != nil && !errors.Is(err, os.ErrExist) {
-		return "", errors.Join(diskError("give the state directory an identity", err), os.Remove(tmp))
+		return errors.Join(diskError("give the state directory an identity", err), os.Remove(tmp))
 	}
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", diskError("give the state directory an identity", err)
+		return diskError("give the state directory an identity", err)
 	}
-	return readMarker(p.stateDir)
+	return nil
 }
 
 // readMarker wraps os.ErrNotExist when there is no directory or no identity.
-func readMarker(dir string) (string, error) {
-	path := filepath.Join(dir, markerFile)
-	data, err := os.ReadFile(path) // #nosec G304 -- a path of the state directory
+func readMarker(dir string) (string, error) { return readIdentity(filepath.Join(dir, markerFile)) }
+
+func readIdentity(path string) (string, error) {
+	data, err := os.ReadFile(path) // #nosec G304 -- in the state directory, or beside it
 	if err != nil {
 		return "", diskError("read the identity of the state directory", err)
 	}

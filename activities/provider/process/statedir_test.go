@@ -35,9 +35,12 @@ func TestAStateDirectoryThatIsAwayIsNotEmpty(t *testing.T) {
 	for name, meanwhile := range map[string]func(t *testing.T, b *backend, dir string){
 		"nothing":               func(*testing.T, *backend, string) {},
 		"an empty directory":    func(t *testing.T, _ *backend, dir string) { must(t, os.Mkdir(dir, 0o700)) },
-		"a new state directory": func(_ *testing.T, b *backend, _ string) { b.request("b") },
-		"one with an instance":  func(t *testing.T, b *backend, _ string) { create(t, b.open(), b.request("b")) },
 		"one that was checked":  func(t *testing.T, b *backend, _ string) { b.open().Check(t.Context()) },
+		"a new state directory": func(t *testing.T, b *backend, dir string) { forget(t, dir); b.request("b") },
+		"one with an instance": func(t *testing.T, b *backend, dir string) {
+			forget(t, dir)
+			create(t, b.open(), b.request("b"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBackend(t)
@@ -75,6 +78,7 @@ func TestAListIsOfOnePlace(t *testing.T) {
 	old := b.request("a")
 	create(t, b.open(), old)
 	must(t, os.Rename(b.options.StateDir, b.options.StateDir+".away"))
+	forget(t, b.options.StateDir)
 	l, err := b.open().List(t.Context())
 	if err != nil || len(l.Instances)+len(l.Incomplete) > 0 {
 		t.Errorf("the list is %+v, %v", l, err)
@@ -99,6 +103,41 @@ func TestInstancesThatAreGoneForGoodCanBeForgotten(t *testing.T) {
 	if _, err := p.Get(t.Context(), req.ID); !errors.Is(err, provider.ErrNotFound) {
 		t.Errorf("get: %v", err)
 	}
+}
+
+// TestNoOtherPlaceIsOfferedWhileTheDirectoryIsAway: the instances in it would be taken to
+// live elsewhere, and all be replaced.
+func TestNoOtherPlaceIsOfferedWhileTheDirectoryIsAway(t *testing.T) {
+	b := newBackend(t)
+	dir, away := b.options.StateDir, b.options.StateDir+".away"
+	place := b.request("a").Place
+	must(t, os.Rename(dir, away))
+	for name, meanwhile := range map[string]func(){"nothing": func() {}, "an empty directory": func() { must(t, os.Mkdir(dir, 0o700)) }} {
+		meanwhile()
+		places, err := b.open().Places(t.Context(), "", nil)
+		if !errors.Is(provider.Class(err), provider.ErrTransient) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("with %s at its path, the places are %v, error %v", name, places, err)
+		}
+		if checks := b.open().Check(t.Context()); checks[0].Ready {
+			t.Errorf("with %s at its path, the check says %+v", name, checks)
+		}
+	}
+	must(t, os.RemoveAll(dir))
+	must(t, os.Rename(away, dir))
+	if got := b.request("a").Place; got != place {
+		t.Errorf("after it came back, the place is %s, was %s", got, place)
+	}
+	must(t, os.RemoveAll(dir))
+	forget(t, dir)
+	if got := b.request("a").Place; got == place || got == "" {
+		t.Errorf("after it was given up, the place is %q, was %s", got, place)
+	}
+}
+
+// forget gives up what a state directory held.
+func forget(t *testing.T, dir string) {
+	t.Helper()
+	must(t, os.Remove(dir+".identity"))
 }
 
 func must(t *testing.T, err error) {

@@ -75,6 +75,7 @@ func Run(t *testing.T, newHarness func(*testing.T) Harness) {
 
 		"a create that is cut off anywhere is made good by the next": testCutCreate,
 		"a delete that is cut off anywhere is made good by the next": testCutDelete,
+		"a create after its deadline makes nothing":                  testOverdueCreate,
 		"a create whose program is killed is made good by the next":  testKilledCreate,
 		"a create whose program is killed can be deleted":            testKilledCreateDeleted,
 		"a delete whose program is killed is finished by the next":   testKilledDelete,

@@ -1,8 +1,10 @@
 package providertest
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/internal/eventually"
@@ -25,6 +27,20 @@ func (h Harness) create(t *testing.T, p provider.Provider, req provider.Request)
 		return inst.State == provider.Running
 	})
 	return inst
+}
+
+// testOverdueCreate: after its deadline nobody counts on a create any more. What it makes
+// then would be in no ledger.
+func testOverdueCreate(t *testing.T, h Harness) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Millisecond))
+	defer cancel()
+	p, req := h.New(Cluster), h.Request(Cluster, "a")
+	if inst, err := p.Create(ctx, req); err == nil {
+		t.Errorf("a create after its deadline returned %+v", inst)
+	}
+	if l := list(t, p); len(l) > 0 {
+		t.Errorf("it left %+v", l)
+	}
 }
 
 func get(t *testing.T, p provider.Provider, id provider.ID) provider.Instance {

@@ -37,6 +37,7 @@ type ProxyStatus struct {
 	ObservedInputs string `json:"observedInputs,omitempty"`
 	// sequence of this status; a lower one is refused.
 	// +optional
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Sequence int64 `json:"sequence,omitempty"`
 	// providerID of the current instance.
 	// +optional
@@ -96,6 +97,7 @@ type InstanceRecord struct {
 	// name of the instance.
 	Name string `json:"name"`
 	// incarnation is larger for each new instance of this Proxy.
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Incarnation int64 `json:"incarnation"`
 	// hash of what shapes it.
 	// +optional

@@ -30,6 +30,8 @@ type Spec struct {
 	Env []string
 	// Grace is how long the child may take to end after SIGTERM; default 20 s.
 	Grace time.Duration
+	// KeepsNothing makes it no error that the child is killed after its grace.
+	KeepsNothing bool
 }
 
 // Process is a child that was started.
@@ -38,6 +40,7 @@ type Process struct {
 	logFile string
 	record  string
 	grace   time.Duration
+	nothing bool // is lost when it is killed
 	pid     int
 	done    chan struct{}
 	waitErr error // valid once done is closed
@@ -49,6 +52,7 @@ func (g *Group) launch(spec Spec) (*Process, error) {
 		logFile: filepath.Join(g.logDir, spec.Name+".log"),
 		record:  filepath.Join(g.runDir, spec.Name+recordSuffix),
 		grace:   spec.Grace,
+		nothing: spec.KeepsNothing,
 		done:    make(chan struct{}),
 	}
 	if p.grace == 0 {
@@ -127,7 +131,7 @@ func (p *Process) stop(ctx context.Context, grace time.Duration) error {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	if err := p.kill(); err != nil {
+	if err := p.kill(); err != nil || p.nothing {
 		return err
 	}
 	return fmt.Errorf("stop %s (log %s): %w", p.name, p.logFile, errKilled)

@@ -81,7 +81,9 @@ func (c *ControlPlane) apiServer() child.Spec {
 	return child.Spec{
 		Name:    programAPIServer,
 		Command: c.command(programAPIServer, args...),
-		Grace:   30 * time.Second,
+		// It waits a minute for whoever watches; all that it keeps is in etcd.
+		Grace:        3 * time.Second,
+		KeepsNothing: true,
 	}
 }
 
