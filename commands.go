@@ -105,6 +105,8 @@ the objects, and probes every proxy through itself.`
   fairlead worker --kubeconfig ~/.kube/config --default-probe-url https://example.com/
   fairlead worker --api-url http://fairlead-api:8090 --api-token-file worker.token
   fairlead worker --namespace crawlers,scrapers --temporal-namespace crawlers
+  fairlead worker --cluster-id 3f2c…        takes over the fleet of a cluster that was restored
+  fairlead worker --orphans report          deletes nothing that belongs to no Proxy
   fairlead worker --metrics-address :9102 --health-address :9103`
 	s.addProviderFlags(cmd.Flags())
 	s.addLeaseFlags(cmd.Flags())
@@ -126,6 +128,7 @@ but, with --leader-elect, a Lease.`
 	cmd.Example = `  fairlead starter --providers providers.yaml --temporal-address temporal:7233
   fairlead starter --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
   fairlead starter --leader-elect --leader-election-namespace fairlead-system
+  fairlead starter --namespace crawlers,scrapers --temporal-namespace crawlers
   fairlead starter --metrics-address :9102 --health-address :9103`
 	s.addProvidersFile(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
@@ -143,7 +146,8 @@ func apiCommand() *cobra.Command {
 /openapi.yaml are served at the same address. It serves without Temporal too, which
 it only tells that a draining proxy's last lease ended.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
-  fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233`
+  fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
+  fairlead api --namespace crawlers,scrapers --temporal-namespace crawlers`
 	s.addAPIFlags(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
 	return cmd

@@ -93,17 +93,28 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 	if c.Gone || c.ClusterID != s.ClusterID {
 		return
 	}
-	if s.Version >= 3 && s.Sent != nil && s.Sent.Sequence == c.Stored.Sequence && equal(*s.Sent, c.Stored) {
-		s.Stored = *s.Sent
-	}
+	s.recognize(c.Stored)
 	// Not what this workflow wrote: another one did, or a backup was restored.
 	if c.Stored.Sequence != s.Stored.Sequence || !equal(c.Stored, s.Stored) {
 		s.takeOver(c, now)
 	}
 	s.heedEdits(c)
-	// Another proxy has no verdict yet; that of a new one may come before its first
-	// status.
-	if e := c.Endpoint; e != nil && !s.frozen(c) && s.ofEndpoint() && s.Stored.Host != "" && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
+	if e := c.Endpoint; e != nil && !s.frozen(c) && s.ofEndpoint() {
+		s.heedEndpoint(*e)
+	}
+}
+
+// recognize takes a status for its own that was sent without hearing an answer.
+func (s *State) recognize(stored wire.ProxyStatus) {
+	if s.Version >= 3 && s.Sent != nil && s.Sent.Sequence == stored.Sequence && equal(*s.Sent, stored) {
+		s.Stored = *s.Sent
+	}
+}
+
+// heedEndpoint: another proxy has no verdict yet; that of a new one may come before its
+// first status.
+func (s *State) heedEndpoint(e wire.Endpoint) {
+	if s.Stored.Host != "" && (e.Host != s.Stored.Host || e.Port != s.Stored.Port) {
 		s.Health = nil
 	}
 }
