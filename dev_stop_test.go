@@ -70,3 +70,13 @@ func TestSecondInterruptEndsTheStackAtOnce(t *testing.T) {
 		return true, ""
 	})
 }
+
+// TestWhoeverWatchesDoesNotHoldUpTheEnd: a forgotten `kubectl get -w` is no reason for an
+// API server to be waited for, nor for an error.
+func TestWhoeverWatchesDoesNotHoldUpTheEnd(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	w := s.watchProxies()
+	defer w.Stop()
+	s.stop()
+}

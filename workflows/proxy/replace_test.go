@@ -105,7 +105,7 @@ func TestATerminatedWorkflowGoesOnDraining(t *testing.T) {
 	claim.Stored = w.state.Stored
 	var s State
 	s.merge(claim, now.Add(2*time.Minute))
-	if want := (&DrainWait{Incarnation: 1, Until: now.Add(5 * time.Minute)}); !cmp.Equal(want, s.Drain) {
+	if want := (&DrainWait{Incarnation: 1, Since: now, Until: now.Add(5 * time.Minute)}); !cmp.Equal(want, s.Drain) {
 		t.Errorf("drain = %+v, want %+v", s.Drain, want)
 	}
 }

@@ -30,7 +30,8 @@ type Spec struct {
 	Env []string
 	// Grace is how long the child may take to end after SIGTERM; default 20 s.
 	Grace time.Duration
-	// KeepsNothing makes it no error that the child is killed after its grace.
+	// KeepsNothing makes it no error that the child is killed: after its grace, and at
+	// once when this program dies.
 	KeepsNothing bool
 }
 
@@ -70,6 +71,9 @@ func (g *Group) launch(spec Spec) (*Process, error) {
 	// A group of its own keeps the terminal's Ctrl-C away from the child: it is
 	// stopped in order, not all at once.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if p.nothing {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 
 	started := make(chan error)
 	go p.run(cmd, started)
