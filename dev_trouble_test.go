@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,4 +148,38 @@ func (f *fleet) becomes(name string, phase crawl.Phase, reason string, words ...
 		}
 		return ok, fmt.Sprintf("%+v", p.Status)
 	})
+}
+
+// TestAFleetOfAnotherClusterIsTakenOver runs the same state under another identity, where
+// nothing is touched, and then under the former one, as after a backup was restored.
+func TestAFleetOfAnotherClusterIsTakenOver(t *testing.T) {
+	s := newStack(t)
+	s.start()
+	s.kubectl("apply", "-f", "deploy/examples/proxy-process.yaml")
+	s.kubectl("wait", "--for=condition=Ready", "proxy/demo", "--timeout=60s")
+	former := s.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	processes := s.processes()
+	s.stop()
+
+	own := s.flags
+	s.flags = append(slices.Clone(own), "--cluster-id", "another")
+	s.start()
+	s.kubectl("annotate", "proxy", "demo", "crawl.example.com/replace=now")
+	s.kubectl("wait", "--for=jsonpath={.status.phase}=Waiting", "proxy/demo", "--timeout=60s")
+	if told := s.kubectl("get", "proxy", "demo", "-o", "jsonpath={.status.conditions[0].message}"); !strings.Contains(told, "--cluster-id="+former) {
+		t.Errorf("the remedy is not told: %s", told)
+	}
+	if now := s.processes(); !slices.Equal(now, processes) {
+		t.Errorf("in another cluster, the processes are %v, were %v", now, processes)
+	}
+	s.stop()
+
+	s.flags = append(slices.Clone(own), "--cluster-id", former)
+	s.start()
+	s.kubectl("wait", "--for=jsonpath={.status.phase}=Ready", "proxy/demo", "--timeout=60s")
+	s.kubectl("delete", "proxy", "demo", "--timeout=60s")
+	if left := s.processes(); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+	s.stop()
 }
