@@ -43,8 +43,18 @@ func runCall(call providertest.Call, stateDir, network, request string) int {
 	return 0
 }
 
-// killStep is shorter than the parts of a call, which the kills walk through.
-const killStep = 2 * time.Millisecond
+// firstKill is shorter than the parts of a call, which the kills walk through.
+const firstKill = time.Millisecond
+
+// killAfter is how long a call goes on before the kill with this number: each time a
+// quarter longer, so that a slow machine takes only some more of them.
+func killAfter(steps int) time.Duration {
+	after := firstKill
+	for range steps {
+		after += after / 4
+	}
+	return after
+}
 
 // killIn runs a call in another program and kills that after so many steps.
 func (b *backend) killIn(t *testing.T, call providertest.Call, req provider.Request, steps int) (ended bool) {
@@ -60,7 +70,7 @@ func (b *backend) killIn(t *testing.T, call providertest.Call, req provider.Requ
 	if _, err := out.Read(make([]byte, len(begins))); err != nil {
 		t.Errorf("the program does not begin: %v", err)
 	}
-	kill := time.AfterFunc(time.Duration(steps)*killStep, func() { _ = program.Process.Kill() }) // it may have ended
+	kill := time.AfterFunc(killAfter(steps), func() { _ = program.Process.Kill() }) // it may have ended
 	err = program.Wait()
 	if kill.Stop() && err != nil {
 		t.Fatalf("%s: %v: %s", call, err, told.String())
