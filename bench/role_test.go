@@ -10,11 +10,9 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/spf13/pflag"
 
 	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/forward/forwardtest"
 	"example.com/fairlead/activities/provider/process/life"
 )
 
@@ -45,11 +43,11 @@ func playRole(args []string) (code int, played bool) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	err := followOwner(args[2])
+	err := forwardtest.FollowOwner(args[2])
 	switch {
 	case err != nil:
 	case args[1] == roleProxy:
-		err = runProxy(ctx, args[3:])
+		err = forwardtest.Run(ctx, args[3:])
 	default:
 		err = runFleet(ctx, args[3:])
 	}
@@ -58,33 +56,6 @@ func playRole(args []string) (code int, played bool) {
 		return 1, true
 	}
 	return 0, true
-}
-
-// followOwner ends this program soon after the owner did.
-func followOwner(text string) error {
-	owner, err := strconv.Atoi(text)
-	if err != nil {
-		return fmt.Errorf("the owner's pid: %w", err)
-	}
-	go func() {
-		for range time.Tick(2 * time.Second) {
-			if errors.Is(syscall.Kill(owner, 0), syscall.ESRCH) {
-				os.Exit(1)
-			}
-		}
-	}()
-	return nil
-}
-
-// runProxy is `fairlead proxy`.
-func runProxy(ctx context.Context, args []string) error {
-	o := forward.Options{Out: os.Stderr}
-	fs := pflag.NewFlagSet(roleProxy, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	if err := fs.Parse(args); err != nil {
-		return err
-	}
-	return forward.Run(ctx, o)
 }
 
 // runFleet takes the port on all addresses of the machine, a lock file that shows when

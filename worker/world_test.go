@@ -4,21 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
 	enumspb "go.temporal.io/api/enums/v1"
 	temporalclient "go.temporal.io/sdk/client"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
-	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/forward/forwardtest"
 	"example.com/fairlead/activities/sweep"
 	"example.com/fairlead/api/crawl/ref"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -35,26 +32,9 @@ const asProxy = "proxy"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == asProxy {
-		os.Exit(runProxy(os.Args[2:]))
+		os.Exit(forwardtest.Main(os.Args[2:]))
 	}
 	os.Exit(localtest.Main(m))
-}
-
-func runProxy(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	o := forward.Options{Out: os.Stderr}
-	fs := pflag.NewFlagSet(asProxy, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	err := fs.Parse(args)
-	if err == nil {
-		err = forward.Run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 3
-	}
-	return 0
 }
 
 // world is a cluster, a Temporal namespace and a provider "local", with a worker and

@@ -2,18 +2,14 @@ package sweep
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
-	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/forward/forwardtest"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/temporal/wire"
@@ -24,26 +20,9 @@ const asProxy = "proxy"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == asProxy {
-		os.Exit(runProxy(os.Args[2:]))
+		os.Exit(forwardtest.Main(os.Args[2:]))
 	}
 	os.Exit(localtest.Main(m))
-}
-
-func runProxy(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	o := forward.Options{Out: os.Stderr}
-	fs := pflag.NewFlagSet(asProxy, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	err := fs.Parse(args)
-	if err == nil {
-		err = forward.Run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 3
-	}
-	return 0
 }
 
 // apiServer is a live client of the real API server, and a namespace.

@@ -10,11 +10,9 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -25,7 +23,7 @@ import (
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
-	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/forward/forwardtest"
 	"example.com/fairlead/activities/sweep"
 	"example.com/fairlead/api/kube"
 	"example.com/fairlead/starter"
@@ -84,24 +82,10 @@ func playRole(args []string) (code int, played bool) {
 // runProxy is `fairlead proxy`, but that it does not outlive the program that the
 // whole run belongs to.
 func runProxy(ctx context.Context, owner string, args []string) error {
-	pid, err := strconv.Atoi(owner)
-	if err != nil {
-		return fmt.Errorf("the owner's pid: %w", err)
-	}
-	go func() {
-		for range time.Tick(5 * time.Second) {
-			if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-				os.Exit(1)
-			}
-		}
-	}()
-	o := forward.Options{Out: os.Stderr}
-	fs := pflag.NewFlagSet(roleProxy, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	if err := fs.Parse(args); err != nil {
+	if err := forwardtest.FollowOwner(owner); err != nil {
 		return err
 	}
-	return forward.Run(ctx, o)
+	return forwardtest.Run(ctx, args)
 }
 
 // part is what a worker and a starter are made of.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/provider"
@@ -52,7 +53,15 @@ func (b *backend) foreign(t *testing.T, id provider.ID) (there func() bool) {
 	t.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: id.Name, Labels: map[string]string{"app": "thesis"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "localhost/squid:dev"}}},
+		Spec: corev1.PodSpec{ // as the namespaces of the tests on a node ask for
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To[int64](13),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{Name: "c", Image: "localhost/squid:dev", SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			}}},
+		},
 	}
 	if err := b.client.Create(t.Context(), pod); err != nil {
 		t.Fatal(err)

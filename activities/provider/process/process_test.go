@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,11 +17,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/pflag"
 
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
-	"example.com/fairlead/activities/provider/process/forward"
+	"example.com/fairlead/activities/provider/process/forward/forwardtest"
 	"example.com/fairlead/activities/provider/process/life"
 	"example.com/fairlead/activities/provider/providertest"
 	"example.com/fairlead/api/crawl/secrets"
@@ -39,37 +37,15 @@ const (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch as := os.Args[1]; as {
-		case asProxy, asStubbornProxy:
-			os.Exit(runProxy(as, os.Args[2:]))
+		case asProxy:
+			os.Exit(forwardtest.Main(os.Args[2:]))
+		case asStubbornProxy:
+			os.Exit(forwardtest.Stubborn(os.Args[2:]))
 		case string(providertest.Create), string(providertest.Delete):
 			os.Exit(runCall(providertest.Call(as), os.Args[2], os.Args[3], os.Args[4]))
 		}
 	}
 	os.Exit(m.Run())
-}
-
-func runProxy(as string, args []string) int {
-	ctx := context.Background()
-	if as == asStubbornProxy {
-		signal.Ignore(syscall.SIGTERM)
-	} else {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM)
-		defer stop()
-	}
-	var o forward.Options
-	fs := pflag.NewFlagSet(as, pflag.ContinueOnError)
-	o.AddFlags(fs)
-	o.Out = os.Stderr
-	err := fs.Parse(args)
-	if err == nil {
-		err = forward.Run(ctx, o)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "Error:", err)
-		return 3
-	}
-	return 0
 }
 
 // backend is a state directory of one test.
