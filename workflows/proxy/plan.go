@@ -94,7 +94,7 @@ func decideDeleting(s State, want wire.Claim, now time.Time) view {
 	switch {
 	case s.Trouble != nil:
 		v.reason, v.msg = reasonOf(s.Trouble), s.Trouble.Message
-	case s.unserved(r, want):
+	case v.step.Kind == Delete && s.unserved(r, want): // once it is accepted, somebody serves it
 		v.reason = wire.ReasonUnavailable
 		v.msg = r.Name + " cannot be deleted: the providers file does not have " + r.Provider + "; put it back, or abandon the instance by annotation " + wire.AnnotationSkipCleanup
 		v.step.Quiet = true

@@ -69,6 +69,7 @@ func TestEdits(t *testing.T) {
 		{name: "unless by skip-cleanup, which deletes no instance", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(func(_ *State, c *wire.Claim) { c.ClusterID, c.SkipCleanup = "c2", true }), want: Release},
 		{name: "deletion of what the providers file does not have is told at once", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes), want: Publish, phase: wire.PhaseDeleting, reason: wire.ReasonUnavailable},
 		{name: "and waits for it quietly", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes).published(), want: Delete, quiet: true},
+		{name: "and once that is back, is waited for like any other", in: aProxy().having(wire.StateRunning, deleting).with(beingDeleted).with(nobodyServes).published(), want: Vanish},
 		{name: "skip-cleanup asks nobody who is not there", in: aProxy().having(wire.StateRunning).with(beingDeleted).with(nobodyServes).with(func(_ *State, c *wire.Claim) { c.SkipCleanup = true }), want: Release},
 		{name: "to External: drained like any other", in: aProxy().draining().having(wire.StateRunning).healthy(true).published().with(func(_ *State, c *wire.Claim) { *c = external().draining().claim; c.Inputs = "in2" }).claimed(), want: Publish, phase: wire.PhaseDraining, reason: wire.ReasonDraining},
 		{name: "a halted instance is started once that is in the ledger", in: aProxy().having(wire.StateHalted, fresh).published(), want: Create},

@@ -25,7 +25,12 @@ func (p *Provider) DeleteAll(ctx context.Context) error {
 	if _, err := os.Stat(p.stateDir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	stateID, err := p.ensure()
+	stateID, err := readMarker(p.stateDir)
+	if errors.Is(err, os.ErrNotExist) { // of whatever identity: all that is here goes
+		if err = p.create(); err == nil {
+			stateID, err = readMarker(p.stateDir)
+		}
+	}
 	if err != nil {
 		return err
 	}

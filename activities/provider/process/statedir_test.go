@@ -134,6 +134,20 @@ func TestNoOtherPlaceIsOfferedWhileTheDirectoryIsAway(t *testing.T) {
 	}
 }
 
+// TestWhatIsLeftOfADirectoryCanBeEnded: whoever removes a state directory need not know
+// that somebody emptied it before.
+func TestWhatIsLeftOfADirectoryCanBeEnded(t *testing.T) {
+	b := newBackend(t)
+	b.request("a") // has its directory made
+	must(t, os.RemoveAll(b.options.StateDir))
+	must(t, os.Mkdir(b.options.StateDir, 0o700))
+	if err := b.open().DeleteAll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	must(t, os.RemoveAll(b.options.StateDir))
+	forget(t, b.options.StateDir)
+}
+
 // forget gives up what a state directory held.
 func forget(t *testing.T, dir string) {
 	t.Helper()
