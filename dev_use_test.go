@@ -14,7 +14,11 @@ import (
 	"time"
 
 	"example.com/fairlead/deploy/local/localtest"
+	"example.com/fairlead/internal/eventually"
 )
+
+// seenByAPI is how long the cache of the API may take to see a proxy, on a busy machine.
+const seenByAPI = 30 * time.Second
 
 // kubectl runs kubectl as a person would.
 func (s *stack) kubectl(args ...string) string {
@@ -53,7 +57,8 @@ func (s *stack) apply(file string, changes ...string) {
 	s.kubectl("apply", "-f", changed)
 }
 
-// borrow leases a proxy as a crawler does.
+// borrow leases a proxy as a crawler does: the API may see a proxy that has just become
+// Ready a moment later than kubectl.
 func (s *stack) borrow(request string) (id string, proxy *url.URL) {
 	s.t.Helper()
 	var granted struct {
@@ -63,9 +68,16 @@ func (s *stack) borrow(request string) (id string, proxy *url.URL) {
 			Port         int
 		}
 	}
-	if code := s.call(http.MethodPost, "/v1/leases", request, &granted); code != http.StatusCreated {
-		s.t.Fatalf("lease answered %d: %+v", code, granted)
-	}
+	eventually.Sees(s.t, "a lease", seenByAPI, func() (bool, string) {
+		code, data := s.ask(http.MethodPost, "/v1/leases", request)
+		if code == http.StatusConflict {
+			return false, string(data)
+		}
+		if err := json.Unmarshal(data, &granted); err != nil || code != http.StatusCreated {
+			s.t.Fatalf("lease answered %d %s: %v", code, data, err)
+		}
+		return true, ""
+	})
 	return granted.LeaseID, &url.URL{Scheme: granted.Proxy.Scheme, Host: fmt.Sprintf("%s:%d", granted.Proxy.Host, granted.Proxy.Port)}
 }
 
