@@ -1,0 +1,85 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors about a lease that cannot be used any more.
+var (
+	// ErrUnknown: there is no such lease, or it ended too long ago to be remembered.
+	ErrUnknown = errors.New("unknown lease")
+	// ErrExpired: the lease's time ran out before it was renewed.
+	ErrExpired = errors.New("lease expired")
+	// ErrProxyGone: the lease's proxy was deleted or has another address now.
+	ErrProxyGone = errors.New("the proxy of the lease is gone")
+)
+
+// Errors of requests.
+var (
+	// ErrUnknownProxy: the fleet has no such proxy.
+	ErrUnknownProxy = errors.New("unknown proxy")
+	// ErrKeyReused: the key was used for another request.
+	ErrKeyReused = errors.New("the key was used for another request")
+	// ErrKeyInUse: a request with the same key waits.
+	ErrKeyInUse = errors.New("a request with the same key waits")
+	// ErrTooManyKeys: the client has as many keys as are remembered.
+	ErrTooManyKeys = errors.New("too many keys")
+	// ErrTooManyTargets: the lease reported on as many targets as are taken.
+	ErrTooManyTargets = errors.New("too many targets of one lease")
+	// ErrUnavailable: the engine cannot keep what it would grant, or knows no fleet yet.
+	ErrUnavailable = errors.New("leases are not available")
+	// ErrStopped: the engine ended while the request waited.
+	ErrStopped = errors.New("the engine stopped")
+)
+
+// NoMatchError says why there was no proxy to lend. Each proxy that the selector matches is
+// counted once, so the other five sum up to Considered.
+type NoMatchError struct {
+	Considered int
+	AtCapacity int
+	InCooldown int
+	Unhealthy  int
+	Draining   int
+	// Unusable are those that were set aside.
+	Unusable int
+	// RetryAfter is when it may be worth asking again; 0 if nothing is known to change.
+	RetryAfter time.Duration
+	// SessionProxy is the Key of the proxy that the session is bound to, if that decided.
+	SessionProxy string
+}
+
+func (e *NoMatchError) Error() string {
+	if e.Considered == 0 {
+		return "no proxy has the attributes that the selector asks for"
+	}
+	session := ""
+	if e.SessionProxy != "" {
+		session = "; the session is bound to " + e.SessionProxy
+	}
+	return fmt.Sprintf("none of the %d matching proxies can be lent now: %d unhealthy, %d draining, %d at capacity, %d in cooldown for this target, %d unusable%s",
+		e.Considered, e.Unhealthy, e.Draining, e.AtCapacity, e.InCooldown, e.Unusable, session)
+}
+
+// QuotaError says that a client has as much as it may have.
+type QuotaError struct {
+	// What is bounded: "leases" or "waiting requests".
+	What  string
+	Limit int
+}
+
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("the client has %d %s, which is all it may have", e.Limit, e.What)
+}
+
+// BudgetError says that a target was fetched as often as it may be.
+type BudgetError struct {
+	Target string
+	// RetryAfter is when the budget has room again.
+	RetryAfter time.Duration
+}
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("the budget of target %s is spent for %s", e.Target, e.RetryAfter.Round(time.Second))
+}
