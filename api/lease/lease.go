@@ -79,6 +79,8 @@ type Grant struct {
 	// Moved says why the session has another proxy now; empty while it has the same one,
 	// or its first.
 	Moved string
+	// Waited is how long the request waited for a slot.
+	Waited time.Duration
 	// Repeated: an earlier request with the same key got it.
 	Repeated bool
 }

@@ -1,0 +1,166 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Acquire lends the matching proxies with the fewest leases, then the lowest latency, then
+// the first name. When there are too few, it waits for as long as the request says, and
+// returns *NoMatchError after that. A request whose ctx ends costs nobody a slot.
+func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
+	now, err := e.begin()
+	if err != nil {
+		return Grant{}, err
+	}
+	w := newWaiter(&req, now)
+	e.try(w, now)
+	if !w.done && req.Wait > 0 {
+		e.enqueue(w, now)
+	}
+	switch {
+	case !w.done && w.place == nil:
+		e.refuse(w, e.noMatchFor(w, now))
+	case !w.done:
+		e.mu.Unlock()
+		select {
+		case <-w.ready:
+		case <-ctx.Done():
+		}
+		e.mu.Lock()
+		e.cancel(w, ctx.Err())
+	}
+	// What a refusal has seen must be kept as well: it is told.
+	g := e.barrier()
+	e.mu.Unlock()
+	if err := e.kept(g); err != nil {
+		return Grant{}, err
+	}
+	if err := ctx.Err(); err != nil && w.err == nil {
+		return Grant{}, e.giveBack(w, err)
+	}
+	return w.grant, w.err
+}
+
+// cancel refuses w, unless it was granted or refused at the same time.
+func (e *Engine) cancel(w *waiter, why error) {
+	if !w.done {
+		e.refuse(w, fmt.Errorf("wait for a proxy: %w", why))
+	}
+}
+
+// giveBack releases what nobody is there to use.
+func (e *Engine) giveBack(w *waiter, why error) error {
+	now, err := e.begin()
+	if err != nil || w.grant.Repeated {
+		return why
+	}
+	for _, l := range w.grant.Leases {
+		if r := e.leases[l.ID]; r != nil && r.ended == nil {
+			e.release(r, now)
+		}
+	}
+	if k := e.client(w.req.Client).keys[w.req.Key]; w.req.Key != "" && k != nil {
+		e.forgetKey(k)
+	}
+	if err := e.finish(); err != nil {
+		return err
+	}
+	return why
+}
+
+// try grants or refuses w, if that can be known now.
+func (e *Engine) try(w *waiter, now moment) {
+	req := w.req
+	c := e.client(req.Client)
+	if req.Key != "" && !w.keyed {
+		g, err := e.repeated(c, req)
+		switch {
+		case err != nil:
+			e.refuse(w, err)
+			return
+		case g != nil:
+			w.grant = *g
+			e.finishWaiter(w)
+			return
+		}
+	}
+	if err := c.within(req.Quota, w.count); err != nil {
+		e.refuse(w, err)
+		return
+	}
+	if err := e.afford(req.Target, w.least, now); err != nil {
+		e.refuse(w, err)
+		return
+	}
+	w.class = e.class(req.Selector, false, "")
+	switch {
+	case req.Session != "":
+		e.trySession(w, c, now)
+	case w.count > 1:
+		e.tryBatch(w, now)
+	default:
+		if p := e.pick(w.class, req.Target, req.Exclusive); p != nil {
+			e.grant(w, []*proxy{p}, now)
+		}
+	}
+}
+
+func (e *Engine) trySession(w *waiter, c *client, now moment) {
+	p, moved := e.sessionProxy(w.req)
+	w.bound, w.moved = p, moved
+	switch {
+	case p == nil && moved == "" && c.sessions >= maxSessions:
+		e.refuse(w, &QuotaError{What: "sessions", Limit: maxSessions})
+	case p == nil:
+		if p = e.pick(w.class, w.req.Target, w.req.Exclusive); p != nil {
+			e.grant(w, []*proxy{p}, now)
+		}
+	case !p.matches(w.req.Selector):
+		e.refuse(w, e.noMatchFor(w, now))
+	case w.fits(p):
+		e.grant(w, []*proxy{p}, now)
+	}
+}
+
+// tryBatch grants what there is if it is enough, and takes nothing if it is not.
+func (e *Engine) tryBatch(w *waiter, now moment) {
+	w.affordable = w.count
+	for w.affordable > w.least && e.afford(w.req.Target, w.affordable, now) != nil {
+		w.affordable--
+	}
+	e.fill(w)
+	if len(w.reserved) >= w.least {
+		e.grantReserved(w, now)
+		return
+	}
+	e.letGo(w)
+}
+
+// grant lends proxies, each of which has room, and wakes w.
+func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
+	records := make([]*record, len(proxies))
+	w.grant.Leases = make([]Lease, len(proxies))
+	for i, p := range proxies {
+		r := e.lend(p, w.req, now)
+		e.bind(p, r)
+		records[i], w.grant.Leases[i] = r, e.tell(r)
+	}
+	w.grant.Moved = w.moved
+	w.grant.Waited = now - w.since
+	e.remember(w.req, records, w.moved)
+	e.finishWaiter(w)
+}
+
+// noMatchFor says why w cannot be granted.
+func (e *Engine) noMatchFor(w *waiter, now moment) *NoMatchError {
+	if w.bound == nil {
+		return e.noMatch(w.class, w.req.Target, now)
+	}
+	none := &NoMatchError{SessionProxy: w.bound.Key}
+	if w.bound.matches(w.req.Selector) {
+		none.Considered, none.AtCapacity, none.RetryAfter = 1, 1, time.Second
+	}
+	return none
+}
