@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,12 +72,10 @@ func copyOf(t *testing.T, db *bbolt.DB) string {
 	must(t, db.View(func(tx *bbolt.Tx) error { used = tx.Size(); return nil }))
 	from, err := os.Open(db.Path())
 	must(t, err)
-	defer from.Close()
 	to, err := os.Create(newFile(t))
 	must(t, err)
-	defer to.Close()
 	_, err = io.CopyN(to, from, used)
-	must(t, err)
+	must(t, errors.Join(err, from.Close(), to.Close()))
 	return to.Name()
 }
 
@@ -109,7 +108,7 @@ func TestTheFileStopsGrowing(t *testing.T) {
 	must(t, j.Close())
 	db, err := openFile(path)
 	must(t, err)
-	defer db.Close()
+	t.Cleanup(func() { must(t, db.Close()) })
 	must(t, db.View(func(tx *bbolt.Tx) error {
 		if tx.Size() > 700<<10 {
 			t.Errorf("it uses %d bytes of the file, though a log has at most some %d", tx.Size(), s.log)

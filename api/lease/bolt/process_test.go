@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,13 +19,13 @@ import (
 	"example.com/fairlead/api/lease"
 )
 
-// childFile names the file that the test program writes as another process.
-const childFile = "FAIRLEAD_TEST_LEASES"
+// childMark makes the test program another process.
+const childMark = "FAIRLEAD_TEST_CHILD"
 
-// child goes on with the history in the file, and prints the number of each group that it
+// child goes on with the history in the file of its directory, and prints the number of each group that it
 // committed, until its standard input ends.
-func child(path string) error {
-	j, err := newPlace(path, tiny).Lead(context.Background())
+func child() error {
+	j, err := newPlace(fileName, tiny).Lead(context.Background())
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,9 @@ func child(path string) error {
 	for err == nil {
 		n++
 		if err = j.Commit(context.Background(), group(n)); err == nil {
-			fmt.Println(n)
+			if _, err = fmt.Fprintln(os.Stdout, n); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-stop:
@@ -64,7 +67,7 @@ type process struct {
 func startProcess(t *testing.T, path string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
-	p.Env = append(os.Environ(), childFile+"="+path)
+	p.Env, p.Dir = append(os.Environ(), childMark+"=1"), filepath.Dir(path)
 	p.Stderr = os.Stderr
 	var err error
 	p.in, err = p.StdinPipe()
@@ -125,8 +128,8 @@ func unfinished(t *testing.T, path string) bool {
 	t.Helper()
 	db, err := openFile(path)
 	must(t, err)
-	defer db.Close()
 	names := strings.Join(buckets(t, db), " ")
+	must(t, db.Close())
 	return strings.Count(names, "snapshot-") > 1
 }
 

@@ -17,8 +17,8 @@ import (
 
 // The test program is also the other process that has the file open.
 func TestMain(m *testing.M) {
-	if path := os.Getenv(childFile); path != "" {
-		if err := child(path); err != nil {
+	if os.Getenv(childMark) != "" {
+		if err := child(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -36,7 +36,9 @@ func newPlace(path string, s sizes) *Place {
 	return p
 }
 
-func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), "leases.db") }
+const fileName = "leases.db"
+
+func newFile(t testing.TB) string { return filepath.Join(t.TempDir(), fileName) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
