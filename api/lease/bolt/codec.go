@@ -19,8 +19,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errCut = errors.New("it is cut short")
-
 // entry is a lease.Change whose bytes are the file's.
 type entry struct {
 	kind       lease.Kind

@@ -17,6 +17,8 @@ const (
 	fileMode = 0o600
 	// mapped is how much of the file is mapped at once: mapping more waits for readers.
 	mapped = 256 << 20
+	// smallest is how large bbolt makes a file, at least.
+	smallest = 4 * 4096
 	// ballast is what must find room before anything is loaded.
 	ballast = 64 << 10
 )
@@ -68,7 +70,7 @@ func syncDirectory(dir string) error {
 // walks through it in a goroutine of its own, where damage ends the process; what is found
 // here before is an error.
 func inspect(path string) (err error) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() < smallest {
 		return explain(path, errors.Join(err, berrors.ErrInvalid))
 	}
 	db, err := bbolt.Open(path, fileMode, &bbolt.Options{ReadOnly: true, Timeout: lockRound, NoStatistics: true})
@@ -78,13 +80,13 @@ func inspect(path string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
+			err = fmt.Errorf("%w: %v", errDamaged, r)
 		}
 		err = errors.Join(explain(path, err), db.Close())
 	}()
 	return db.View(func(tx *bbolt.Tx) error {
 		if info, err := os.Stat(path); err != nil || info.Size() < tx.Size() {
-			return errors.Join(errCut, err)
+			return errors.Join(errDamaged, errCut, err)
 		}
 		if _, err := generation(tx); err != nil {
 			return err
@@ -101,14 +103,6 @@ func inspect(path string) (err error) {
 	})
 }
 
-// damaged names the value that err is about.
-func damaged(bucket, key []byte, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("value %s/%x: %w", bucket, key, err)
-}
-
 // tryDisk fails when the file cannot be written.
 func tryDisk(db *bbolt.DB) error {
 	err := db.Update(func(tx *bbolt.Tx) error {
@@ -120,9 +114,6 @@ func tryDisk(db *bbolt.DB) error {
 	return db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(metaBucket).Delete(ballastKey) })
 }
 
-// errNoRoom is a disk that is full but for what commits need.
-var errNoRoom = fmt.Errorf("little is left: %w", syscall.ENOSPC)
-
 // room is how much may be written, in the free pages of the file and beside it.
 func room(db *bbolt.DB) (int64, error) {
 	var disk syscall.Statfs_t
@@ -130,30 +121,5 @@ func room(db *bbolt.DB) (int64, error) {
 		return 0, fmt.Errorf("look for room: %w", err)
 	}
 	free := int64(db.Stats().FreePageN) * int64(db.Info().PageSize)
-	return free + int64(disk.Bavail)*disk.Bsize, nil // #nosec G115 -- of one disk
-}
-
-// noRoom says whether err is that of a full disk.
-func noRoom(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// explain adds the file and the remedy to what is wrong with it.
-func explain(path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("lease file %s: another fairlead api has it open: %w", path, err)
-	case noRoom(err):
-		return fmt.Errorf("lease file %s: make room on its disk: %w", path, err)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("lease file %s: make its directory, or name another file with --leases: %w", path, err)
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("lease file %s: let this user read and write it and its directory, or name another file with --leases: %w", path, err)
-	case errors.Is(err, errFormat), errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch):
-		return fmt.Errorf("%s is no lease file of this fairlead: move it away, or name another file with --leases: %w", path, err)
-	default:
-		return fmt.Errorf("lease file %s cannot be used: put a copy in its place, or move it away to begin without leases: %w", path, err)
-	}
+	return free + int64(disk.Bavail)*int64(disk.Bsize), nil // #nosec G115 -- of one disk
 }

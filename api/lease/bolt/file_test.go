@@ -42,6 +42,7 @@ func TestWhatIsNoLeaseFileIsRefused(t *testing.T) {
 		{"a text", write([]byte(`{"leases": []}`)), []string{alien, "invalid database"}},
 		{"an empty file", write(nil), []string{alien}},
 		{"a long text", write([]byte(strings.Repeat("lease\n", 10_000))), []string{alien, "invalid database"}},
+		{"the first page", func(t *testing.T, path string) { must(t, os.Truncate(path, 5000)) }, []string{alien, "invalid database"}},
 		{"zeros", write(make([]byte, 64<<10)), []string{alien, "invalid database"}},
 		{"another program's file", edit(func(tx *bbolt.Tx) error { return tx.DeleteBucket(metaBucket) }), []string{alien, format}},
 		{"another format", edit(func(tx *bbolt.Tx) error {

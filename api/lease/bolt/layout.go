@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -20,8 +19,6 @@ var (
 )
 
 const format = "fairlead-leases/1"
-
-var errFormat = errors.New("it is not of the format " + format)
 
 // sizes bound how the file grows, in bytes.
 type sizes struct {
@@ -62,7 +59,7 @@ func generation(tx *bbolt.Tx) (uint64, error) {
 	}
 	value := meta.Get(generationKey)
 	if len(value) != 8 {
-		return 0, fmt.Errorf("key %s/%s has %d bytes instead of 8", metaBucket, generationKey, len(value))
+		return 0, fmt.Errorf("%w: value %s/%s: %w", errDamaged, metaBucket, generationKey, errCut)
 	}
 	return binary.BigEndian.Uint64(value), nil
 }
