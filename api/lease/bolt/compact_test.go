@@ -48,14 +48,22 @@ func crashed(t *testing.T, db *bbolt.DB, when string, h *history) {
 	t.Helper()
 	t.Run(when, func(t *testing.T) {
 		h := h.clone()
-		place := newPlace(copyOf(t, db), tiny)
-		j := mustOpen(t, place)
+		path := copyOf(t, db)
+		j := mustOpen(t, newPlace(path, defaultSizes))
 		wantState(t, j, h.state)
 		must(t, h.next(t.Context(), j))
-		must(t, j.compaction().run(t.Context()))
+		c := j.compaction()
+		must(t, c.run(t.Context()))
 		wantState(t, j, h.state)
+		must(t, j.db.View(func(tx *bbolt.Tx) error {
+			if got := bytesOf(tx, snapshotBucket(c.generation+1)); got != c.written {
+				t.Errorf("the snapshot has %d bytes, but %d were written at last", got, c.written)
+			}
+			return nil
+		}))
 		must(t, j.Close())
 
+		place := newPlace(path, tiny)
 		led := mustLead(t, place)
 		wantState(t, led, h.state)
 		for range 20 {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,8 +82,14 @@ func TestNodeACompactionWithoutRoomIsTriedAgain(t *testing.T) {
 	commit("the last of its log", 60<<10)
 	disk.fill(1 << 20)
 	commit("the first of the next", 10)
-	if line := <-said.lines; !strings.Contains(line, "not compacted") || !strings.Contains(line, disk.path) {
-		t.Errorf("it says %q, want that the file was not compacted", line)
+	line := <-said.lines
+	for _, want := range []string{"not compacted", disk.path, syscall.ENOSPC.Error()} {
+		if !strings.Contains(line, want) {
+			t.Errorf("it says %q, want %q in it", line, want)
+		}
+	}
+	if names := buckets(t, j.(*journal).db); slices.Contains(names, string(snapshotBucket(2))) {
+		t.Errorf("what was begun takes up room: the file has %q", names)
 	}
 	for range 20 {
 		commit("small", 100) // there is room for these
@@ -100,6 +107,21 @@ func TestNodeACompactionWithoutRoomIsTriedAgain(t *testing.T) {
 	wantState(t, j, want)
 	must(t, j.Close())
 	wantState(t, mustLead(t, place), want)
+}
+
+func TestNodeACompactionLeavesRoomForCommits(t *testing.T) {
+	disk := newDisk(t, "16m")
+	j := mustOpen(t, newPlace(disk.path, sizes{log: 1 << 20, value: 4 << 10, tx: 512 << 10}))
+	for n := range 200 {
+		must(t, j.Commit(t.Context(), []lease.Change{{Kind: 3, Key: string(sequenceKey(uint64(n))), Value: make([]byte, 10<<10)}}))
+	}
+	disk.fill(900 << 10) // one transaction would find room
+	if err := j.compaction().run(t.Context()); !errors.Is(err, errNoRoom) {
+		t.Errorf("run: %v, want %v", err, errNoRoom)
+	}
+	must(t, j.Commit(t.Context(), group(1)))
+	disk.free()
+	must(t, j.compaction().run(t.Context()))
 }
 
 func wantFull(t *testing.T, what string, err error, path string) {
