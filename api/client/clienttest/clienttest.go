@@ -90,6 +90,9 @@ func (a *API) Edit(edit func()) {
 	a.wake()
 }
 
+// Proxies returns those that are lent; change them in Edit.
+func (a *API) Proxies() []*Proxy { return a.proxies }
+
 // Asked returns what was asked whose method and path begin like this, such as
 // "DELETE /v1/leases".
 func (a *API) Asked(prefix string) []Asked {
