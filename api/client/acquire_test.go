@@ -142,7 +142,7 @@ func TestALongWaitIsMadeOfSeveralRequests(t *testing.T) {
 				t.Errorf("asked to wait %v", body["waitSeconds"])
 			}
 		}
-		time.AfterFunc(100*time.Second, func() { closed(t, first) })
+		closedAfter(t, 100*time.Second, first)
 		began = time.Now()
 		l := must(c.Acquire(t.Context(), client.Request{Wait: 150 * time.Second}))(t)
 		defer closed(t, l)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,6 +58,16 @@ func closed(t *testing.T, l *client.Lease) {
 	if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Error(err)
 	}
+}
+
+// closedAfter closes l in a while; the test waits for it.
+func closedAfter(t *testing.T, d time.Duration, l *client.Lease) {
+	var done sync.WaitGroup
+	done.Go(func() {
+		time.Sleep(d)
+		closed(t, l)
+	})
+	t.Cleanup(done.Wait)
 }
 
 func bodies(t *testing.T, asked []clienttest.Asked) []map[string]any {

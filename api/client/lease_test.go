@@ -155,7 +155,7 @@ func TestALeaseThatWasWaitedForIsRenewedAtOnce(t *testing.T) {
 		api := clienttest.New(proxyNamed("a"))
 		c := connected(t, api)
 		first := must(c.Acquire(t.Context(), client.Request{}))(t)
-		time.AfterFunc(50*time.Second, func() { closed(t, first) })
+		closedAfter(t, 50*time.Second, first)
 		l := must(c.Acquire(t.Context(), client.Request{TTL: 20 * time.Second, Wait: time.Minute}))(t)
 		defer closed(t, l)
 		if n := len(api.Asked("POST /v1/leases/lease-002/renew")); n != 1 {
