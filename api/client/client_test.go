@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -177,7 +178,7 @@ func TestNothingThatIsPrintedHasCredentials(t *testing.T) {
 			slog.New(h).Info("lent", "lease", l, "proxy", l.Proxy())
 		}
 		for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
-			out.WriteString(sprintf(format, l.Proxy()))
+			_, _ = fmt.Fprintf(&out, format, l.Proxy())
 		}
 		if !strings.Contains(out.String(), "crawl/a at http://127.0.0.1:3128") || strings.Contains(out.String(), "c4nary") {
 			t.Errorf("printed: %s", out.String())

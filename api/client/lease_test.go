@@ -65,6 +65,27 @@ func TestRenewalsThatFailAreTriedAgain(t *testing.T) {
 	})
 }
 
+func TestARenewalThatHangsIsNotTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := clienttest.New(proxyNamed("a"))
+		renewals := 0
+		api.Instead = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, "/renew") {
+				if renewals++; renewals <= 2 {
+					<-r.Context().Done()
+				}
+			}
+			return false
+		}
+		l := must(connected(t, api).Acquire(t.Context(), client.Request{TTL: ttl}))(t)
+		defer closed(t, l)
+		time.Sleep(3 * ttl)
+		if l.Err() != nil {
+			t.Errorf("the lease ended: %v", l.Err())
+		}
+	})
+}
+
 // TestALeaseEndsByTheClientsOwnClock: before the API may lend the proxy to another.
 func TestALeaseEndsByTheClientsOwnClock(t *testing.T) {
 	for name, broken := range map[string]func(http.ResponseWriter, *http.Request) bool{

@@ -132,6 +132,20 @@ func TestATransportReports(t *testing.T) {
 	}
 }
 
+func TestATrialIsDecidedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trial := proxyNamed("a")
+		trial.Trial = true
+		c := newCrawl(t, trial, "", byHost)
+		c.get("http://fine.test/")
+		time.Sleep(time.Minute)
+		c.get("http://fine.test/")
+		if n := len(c.reported()); n != 1 {
+			t.Errorf("%d reports", n)
+		}
+	})
+}
+
 func TestALaterBanIsReportedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCrawl(t, proxyNamed("a"), "", byHost)

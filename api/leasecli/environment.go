@@ -27,13 +27,9 @@ func (c *connection) environment(base []string, l *client.Lease) []string {
 	if path, err := filepath.Abs(c.tokenFile); err == nil && c.tokenFile != "" {
 		set[EnvTokenFile] = path // the command may run elsewhere
 	}
-	env := slices.DeleteFunc(slices.Clone(base), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		_, replaced := set[name]
-		return replaced
-	})
+	env := slices.Clone(base)
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		env = append(env, name+"="+set[name])
+		env = append(env, name+"="+set[name]) // of two, the last one counts
 	}
 	return env
 }
