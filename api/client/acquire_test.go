@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -102,7 +103,11 @@ func TestAKeyThatAnotherUsesIsTold(t *testing.T) {
 		api := clienttest.New(proxyNamed("a"))
 		c := connected(t, api)
 		defer closed(t, must(c.Acquire(t.Context(), client.Request{}))(t))
-		go func() { _, _ = c.Acquire(t.Context(), client.Request{IdempotencyKey: "mine", Wait: time.Minute}) }()
+		ctx, cancel := context.WithCancel(t.Context())
+		var other sync.WaitGroup
+		other.Go(func() { _, _ = c.Acquire(ctx, client.Request{IdempotencyKey: "mine", Wait: time.Minute}) })
+		defer other.Wait()
+		defer cancel()
 		synctest.Wait()
 		began := time.Now()
 		var refusal *client.Error
