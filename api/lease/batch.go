@@ -18,6 +18,7 @@ func (e *Engine) reserve(w *waiter, p *proxy) {
 	e.touch(p, func() {
 		p.reserved = append(p.reserved, w)
 		p.exclusive = w.req.Exclusive
+		e.restForTrial(p, w.req.Target)
 	})
 }
 
@@ -28,6 +29,7 @@ func (e *Engine) unreserveOne(w *waiter, p *proxy) {
 		if w.req.Exclusive {
 			p.exclusive = false
 		}
+		e.restForTrial(p, w.req.Target)
 	})
 }
 
@@ -63,6 +65,7 @@ func (e *Engine) unreserve(p *proxy, now moment) {
 			if w.req.Exclusive {
 				p.exclusive = false
 			}
+			e.restForTrial(p, w.req.Target)
 		})
 		e.fillReserving(w, now)
 	}

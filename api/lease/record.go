@@ -105,7 +105,7 @@ func (e *Engine) over(r *record, now moment) {
 			if r.exclusive {
 				p.exclusive = false
 			}
-			e.endTrial(p, r, now)
+			e.endTrial(p, r)
 		})
 		e.noticeIfDrained(p)
 	}
