@@ -80,7 +80,7 @@ func (r *record) ring(e *Engine, now moment) {
 		return
 	}
 	p := e.fleet.proxies[r.proxy.UID]
-	e.end(r, ErrExpired, now)
+	e.end(r, ErrExpired, r.expires)
 	if p != nil {
 		e.offer(p, now)
 	}

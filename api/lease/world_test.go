@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -59,6 +60,18 @@ func (w *world) open() {
 func (w *world) sync(fleet ...lease.Candidate) {
 	w.fleet = fleet
 	w.Sync(fleet)
+}
+
+// Put has a restart find the proxy as well.
+func (w *world) Put(c lease.Candidate) {
+	w.fleet = append(slices.DeleteFunc(slices.Clone(w.fleet), func(o lease.Candidate) bool { return o.UID == c.UID }), c)
+	w.Engine.Put(c)
+}
+
+// Remove has a restart find the proxy no more.
+func (w *world) Remove(uid string) {
+	w.fleet = slices.DeleteFunc(slices.Clone(w.fleet), func(o lease.Candidate) bool { return o.UID == uid })
+	w.Engine.Remove(uid)
 }
 
 // restart leaves the engine as a crash would, and opens another one, with the same fleet,
@@ -331,3 +344,5 @@ func host(address string) func(*lease.Candidate) {
 func banLimit(n int, within time.Duration) func(*lease.Candidate) {
 	return func(c *lease.Candidate) { c.Bans = lease.BanLimit{Count: n, Window: within} }
 }
+
+func asError[E error](err error, as *E) bool { return errors.As(err, as) }
