@@ -2,7 +2,7 @@ package server
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -46,8 +46,10 @@ func (f *fleet) watch(ctx context.Context, proxies Informers) error {
 	if err != nil {
 		return err
 	}
-	if !toolscache.WaitForCacheSync(ctx.Done(), registration.HasSynced) {
-		return errors.New("it ended before they were listed")
+	select {
+	case <-registration.HasSyncedChecker().Done():
+	case <-ctx.Done():
+		return fmt.Errorf("list them: %w", ctx.Err())
 	}
 	f.desk.Synced()
 	f.mu.Lock()

@@ -29,7 +29,11 @@ func (w *world) over(s *httptest.Server, method, path string, body io.Reader, ed
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return reply{resp.StatusCode, resp.Header, string(text)}
+	got := reply{resp.StatusCode, resp.Header, string(text)}
+	if body == nil { // it was read
+		asDocumented(w.t, req, "", got)
+	}
+	return got
 }
 
 func TestHeadIsGetWithoutBody(t *testing.T) {

@@ -74,7 +74,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if n := len(w.options.Store.List()); n != 0 {
+	if n := w.active(); n != 0 {
 		t.Errorf("%d leases came of bad requests", n)
 	}
 }

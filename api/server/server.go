@@ -34,7 +34,7 @@ type Options struct {
 	Secrets client.Reader
 	// Objects is where a wish for a new instance is written. Required.
 	Objects Objects
-	// Workflows are told what happened to the leases of a proxy. Required by Notify only.
+	// Workflows are told what happened to the leases of a proxy. Required.
 	Workflows Teller
 	// Tokens say who may do what; nil lets everybody do everything.
 	Tokens *Tokens
@@ -69,8 +69,8 @@ type API struct {
 
 // New returns the API. It knows no proxies before Watch.
 func New(o Options) (*API, error) {
-	if o.Desk == nil || o.Secrets == nil || o.Objects == nil || o.Log == nil {
-		return nil, errors.New("the API needs a Desk, a Secrets reader, Objects and a Log")
+	if o.Desk == nil || o.Secrets == nil || o.Objects == nil || o.Workflows == nil || o.Log == nil {
+		return nil, errors.New("the API needs a Desk, a Secrets reader, Objects, Workflows and a Log")
 	}
 	if o.MaxLeaseTTL == 0 {
 		o.MaxLeaseTTL = DefaultMaxLeaseTTL

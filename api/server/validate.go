@@ -52,6 +52,8 @@ func (b acquireRequest) validateNumbers() error {
 		return badRequest("invalid_body", "atLeast says how many of count are enough: give count too")
 	case b.AtLeast != nil && (*b.AtLeast < 1 || *b.AtLeast > *b.Count):
 		return badRequest("invalid_body", "atLeast must be between 1 and count, which is %d", *b.Count)
+	case b.Session != "" && b.Count != nil && *b.Count > 1:
+		return badRequest("invalid_body", "a session has one proxy: leave count out, or session")
 	case b.WaitSeconds < 0 || b.WaitSeconds > longest:
 		return badRequest("invalid_body", "waitSeconds must be between 0 and %d", longest)
 	case b.Priority < 0 || b.Priority > lease.MaxPriority:

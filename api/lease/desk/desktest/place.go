@@ -144,15 +144,21 @@ func (j *journal) held() error {
 
 func (j *journal) Close() error { return nil }
 
-// Run runs d until the test ends, or the function that it returns is called, and waits for
-// its first engine unless another process leads.
-func Run(t testing.TB, d *desk.Desk) (stop func()) {
+// Start runs d until the test ends, or the function that it returns is called.
+func Start(t testing.TB, d *desk.Desk) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.Run(ctx) }()
 	stop = func() { cancel(); <-ended }
 	t.Cleanup(stop)
+	return stop
+}
+
+// Run is Start that waits for the first engine, unless another process leads.
+func Run(t testing.TB, d *desk.Desk) (stop func()) {
+	t.Helper()
+	stop = Start(t, d)
 	var elsewhere *desk.Elsewhere
 	if _, err := d.Engine(); errors.As(err, &elsewhere) && elsewhere.URL != "" {
 		return stop
