@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,9 @@ func TestServeLetsRequestsFinish(t *testing.T) {
 		}
 		defer func() { _ = resp.Body.Close() }()
 		text, _ := io.ReadAll(resp.Body)
+		if !resp.Close {
+			text = append(text, ", and the connection is kept"...)
+		}
 		got <- string(text)
 	}()
 	<-entered
@@ -178,6 +182,38 @@ func TestServeLetsRequestsFinish(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("serve: %v", err)
+	}
+}
+
+// TestARequestWaitsLongerThanTheServerDoes: the server's timeouts are for clients that are
+// slow, not for those that wait.
+func TestARequestWaitsLongerThanTheServerDoes(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	w := newWorld(t, proxy("demo", single))
+	leader := httptest.NewUnstartedServer(w.handler)
+	leader.Config.ReadTimeout, leader.Config.WriteTimeout = timeout, timeout
+	leader.Start()
+	defer leader.Close()
+	f, _ := follower(t, leader.URL, nil)
+	s := httptest.NewUnstartedServer(f.handler)
+	s.Config.ReadTimeout, s.Config.WriteTimeout = timeout, timeout
+	s.Start()
+	defer s.Close()
+	for name, asked := range map[string]*httptest.Server{"the leader": leader, "another replica": s} {
+		t.Run(name, func(t *testing.T) {
+			id := w.lease(`{}`)
+			replies := make(chan reply, 1)
+			begun := time.Now()
+			go func() {
+				replies <- w.send(asked, http.MethodPost, "/v1/leases", strings.NewReader(`{"waitSeconds":60,"ttlSeconds":1}`), func(r *http.Request) { r.Header.Set("Content-Type", "application/json") })
+			}()
+			eventually.Until(t, "the timeouts have passed", func() bool { return time.Since(begun) > 4*timeout })
+			w.do(http.MethodDelete, "/v1/leases/"+id, "")
+			if r := comes(t, replies); r.code != http.StatusCreated {
+				t.Errorf("%d %s", r.code, r.text)
+			}
+			w.pass(time.Second)
+		})
 	}
 }
 
