@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/fairlead/api/lease"
+	"example.com/fairlead/api/lease/bolt"
 )
 
 const (
@@ -54,6 +55,8 @@ func (s *leaseSettings) place(log *slog.Logger) (lease.Place, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	_ = log
-	return nil, errors.New("to be completed")
+	if s.postgresFile == "" {
+		return bolt.New(s.file, log), nil
+	}
+	return nil, errors.New("not here yet")
 }

@@ -105,6 +105,35 @@ func (d *told) comes(t *testing.T, want ...string) {
 	}
 }
 
+func TestAProxyThatIsBannedTooOftenIsTold(t *testing.T) {
+	d := &told{}
+	w := telling(t, d, proxy("demo", func(p *crawl.Proxy) {
+		p.Spec.Replacement = &crawl.Replacement{Bans: &crawl.BanLimit{Count: 2}}
+	}))
+	ban := func(target string) {
+		id := w.lease(`{"target":"` + target + `"}`)
+		w.do(http.MethodPost, "/v1/leases/"+id+"/report", `{"result":"banned"}`)
+		w.do(http.MethodDelete, "/v1/leases/"+id, "")
+	}
+	bans := func(want float64) {
+		t.Helper()
+		if got := w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").field(t, "bans"); got != want {
+			t.Errorf("%v bans, want %v", got, want)
+		}
+	}
+	ban("a.example")
+	w.pass(10*time.Minute + time.Second)
+	bans(0) // it was too long ago to count
+	ban("b.example")
+	bans(1)
+	if names := d.names(); len(names) > 0 {
+		t.Errorf("told too early: %v", names)
+	}
+	ban("c.example")
+	bans(2)
+	d.comes(t, "crawl/demo/uid-demo")
+}
+
 func TestTheLastLeaseOfADrainingProxyIsTold(t *testing.T) {
 	release := func(w *world, id string) { w.do(http.MethodDelete, "/v1/leases/"+id, "") }
 	t.Run("when it is given back", func(t *testing.T) {
