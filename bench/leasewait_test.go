@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"example.com/fairlead/api/lease"
+	"example.com/fairlead/api/lease/bolt"
 )
 
 const (
@@ -126,5 +129,9 @@ func (w *waiting) granted(uid string, client int) {
 // boltJournal is a journal in a file of its own.
 func boltJournal(b *testing.B) lease.Journal {
 	b.Helper()
-	return discard{}
+	j, err := bolt.New(filepath.Join(b.TempDir(), "leases.db"), slog.New(slog.DiscardHandler)).Lead(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return j
 }

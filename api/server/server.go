@@ -112,6 +112,14 @@ func (a *API) Watch(ctx context.Context, proxies Informers) error {
 	return nil
 }
 
+// Mount adds routes of somebody else, for which the API asks for a token as for its own.
+func (a *API) Mount(routes func(chi.Router)) {
+	a.Group(func(r chi.Router) {
+		r.Use(a.server.authenticate)
+		routes(r)
+	})
+}
+
 func (s *server) routes() *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(identify, s.logRequests, s.recoverPanics, checkQuery, limitBody, middleware.GetHead)
