@@ -20,8 +20,8 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	// granted is the one of requests that is counted most.
 	granted prometheus.Counter
-	wait     prometheus.Histogram
-	grant    prometheus.Histogram
+	wait    prometheus.Histogram
+	grant   prometheus.Histogram
 }
 
 func newMetrics() metrics {
