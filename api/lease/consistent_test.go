@@ -488,3 +488,11 @@ func (e *Engine) Loads() map[string]int {
 	}
 	return loads
 }
+
+// Told says whether a request was repeated by its key.
+func (e *Engine) Told(client, key string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	k := e.client(client).keys[key]
+	return k != nil && k.told
+}
