@@ -35,13 +35,11 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 		e.mu.Lock()
 		e.cancel(w, ctx.Err())
 	}
-	// What a refusal has seen must be kept as well: it is told.
-	g := e.barrier()
 	e.mu.Unlock()
 	if errors.Is(w.err, ErrStopped) {
 		return Grant{}, w.err
 	}
-	if err := e.kept(g); err != nil {
+	if err := e.kept(w.told); err != nil {
 		return Grant{}, err
 	}
 	if err := ctx.Err(); err != nil && w.err == nil {

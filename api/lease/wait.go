@@ -37,8 +37,10 @@ type waiter struct {
 	keyed bool
 	alarm alarm
 
-	// done: grant or err is what came of it, and ready is closed.
+	// done: grant or err is what came of it, and ready is closed. It is told when the group
+	// is kept: what a refusal has seen is told as well.
 	done  bool
+	told  *group
 	ready chan struct{}
 	grant Grant
 	err   error
@@ -194,7 +196,7 @@ func (e *Engine) dequeue(w *waiter) {
 // finishWaiter wakes w, which has its answer.
 func (e *Engine) finishWaiter(w *waiter) {
 	e.dequeue(w)
-	w.done = true
+	w.done, w.told = true, e.barrier()
 	close(w.ready)
 	e.endReserving(w, e.now())
 }
