@@ -136,7 +136,7 @@ func (k *keyed) change() Change {
 }
 
 func readKeyed(f *form) *keyed {
-	k := &keyed{client: f.text(), key: f.text(), fingerprint: f.text(), moved: f.text(), forgetAt: moment(f.number())}
+	k := &keyed{client: f.text(), key: f.text(), fingerprint: f.text(), moved: f.text(), forgetAt: f.moment()}
 	k.alarm.rings = k
 	for range f.count() {
 		id := f.text()

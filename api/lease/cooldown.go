@@ -292,8 +292,8 @@ func (c *cooldown) change() Change {
 
 func readCooldown(f *form) (Candidate, *cooldown) {
 	of := readCandidate(f)
-	c := &cooldown{target: f.text(), result: Result(f.text()), since: moment(f.number()), until: moment(f.number())}
-	c.strikes, c.trial = int(f.number()), f.text()
+	c := &cooldown{target: f.text(), result: Result(f.text()), since: f.moment(), until: f.moment()}
+	c.strikes, c.trial = f.tally(), f.text()
 	c.alarm.rings = c
 	return of, c
 }

@@ -89,7 +89,7 @@ func (p *proxy) bansChange() Change {
 func readBans(f *form) (of Candidate, bans []moment, err error) {
 	of = readCandidate(f)
 	for range f.count() {
-		bans = append(bans, moment(f.number()))
+		bans = append(bans, f.moment())
 	}
 	if err := f.end(); err != nil {
 		return of, nil, fmt.Errorf("bans of %s: %w", of.Key, err)

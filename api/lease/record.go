@@ -140,14 +140,14 @@ func (r *record) append(b []byte) []byte {
 
 func readRecord(id string, f *form) *record {
 	r := &record{id: id, client: f.text(), target: f.text(), session: f.text(), key: f.text(), exclusive: f.flag(), trial: f.flag()}
-	r.ttl, r.granted = moment(f.number()), moment(f.number())
-	r.grantedAt, r.expires = time.UnixMilli(f.number()), moment(f.number())
+	r.ttl, r.granted = f.moment(), f.moment()
+	r.grantedAt, r.expires = time.UnixMilli(f.number()), f.moment()
 	if why := f.number(); why >= 0 && why < int64(len(endings)) {
 		r.ended = endings[why]
 	} else {
 		f.fail()
 	}
-	r.alarm.at, r.alarm.rings = moment(f.number()), r
+	r.alarm.at, r.alarm.rings = f.moment(), r
 	r.reported = f.texts()
 	r.proxy = readCandidate(f)
 	return r

@@ -84,7 +84,7 @@ func (s *session) change() Change {
 }
 
 func readSession(f *form) *session {
-	s := &session{id: sessionID{f.text(), f.text()}, of: readCandidate(f), idleUntil: moment(f.number())}
+	s := &session{id: sessionID{f.text(), f.text()}, of: readCandidate(f), idleUntil: f.moment()}
 	s.alarm.rings = s
 	return s
 }

@@ -71,8 +71,6 @@ const (
 	// budgetSlots of a second each; one more, since the first is only in part within the
 	// window.
 	budgetSlots = int(budgetWindow/time.Second) + 1
-	// never is before any moment that a budget asks for.
-	never moment = math.MinInt64 / 2
 )
 
 // budget counts the grants of the last minute.
@@ -192,12 +190,9 @@ func (b *budget) change(name string) Change {
 }
 
 func readBudget(f *form) *budget {
-	b := &budget{perProxyPerMinute: math.Inf(1), second: f.number(), last: moment(f.number())}
-	if b.second < 0 {
-		f.fail()
-	}
+	b := &budget{perProxyPerMinute: math.Inf(1), second: int64(f.tally()), last: f.moment()}
 	for i := range b.slots {
-		b.slots[i] = int(f.number())
+		b.slots[i] = f.tally()
 		b.total += b.slots[i]
 	}
 	return b
