@@ -50,7 +50,7 @@ func TestSamplesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
+	defer func() { _ = e.Close() }()
 	if n := len(e.Kept()); n != len(samples())-2 { // all but the time and the budget
 		t.Errorf("%d things of %d are there", n, len(samples()))
 	}
@@ -70,7 +70,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			return
 		}
-		defer e.Close()
+		defer func() { _ = e.Close() }()
 		c := Candidate{Key: "crawl/a", UID: "uid-a", Host: "10.0.0.1", Port: 3128, Scheme: "http", MaxLeases: 3, Healthy: true}
 		e.SetBudgets([]Budget{{Target: key, PerProxyPerMinute: 1}})
 		e.Sync([]Candidate{c})
