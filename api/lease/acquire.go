@@ -24,22 +24,13 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 		e.enqueue(w, now)
 	}
 	switch {
-	case !w.done && w.place == nil:
+	case w.done:
+	case w.place == nil:
 		e.refuse(w, e.noMatchFor(w, now))
-	case !w.done:
-		e.mu.Unlock()
-		select {
-		case <-w.ready:
-		case <-ctx.Done():
-		}
-		e.mu.Lock()
-		e.cancel(w, ctx.Err())
+	default:
+		e.await(ctx, w)
 	}
-	e.mu.Unlock()
-	if errors.Is(w.err, ErrStopped) {
-		return Grant{}, w.err
-	}
-	if err := e.kept(w.told); err != nil {
+	if err := e.unlockWhenKept(w.told); err != nil && !errors.Is(w.err, ErrStopped) {
 		return Grant{}, err
 	}
 	if err := ctx.Err(); err != nil && w.err == nil {
@@ -48,10 +39,16 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	return w.grant, w.err
 }
 
-// cancel refuses w, unless it was granted or refused at the same time.
-func (e *Engine) cancel(w *waiter, why error) {
+// await lets others work until w is done, and refuses it when ctx ends before that.
+func (e *Engine) await(ctx context.Context, w *waiter) {
+	e.unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
 	if !w.done {
-		e.refuse(w, fmt.Errorf("wait for a proxy: %w", why))
+		e.refuse(w, fmt.Errorf("wait for a proxy: %w", ctx.Err()))
 	}
 }
 

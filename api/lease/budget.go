@@ -26,7 +26,7 @@ type budget struct {
 // SetBudgets makes budgets the only ones. A target that keeps one keeps what was spent.
 func (e *Engine) SetBudgets(budgets []Budget) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err != nil {
 		return
 	}

@@ -18,15 +18,27 @@ type group struct {
 func newGroup() *group { return &group{done: make(chan struct{})} }
 
 // change has c kept with the group that is open.
-func (e *Engine) change(c Change) {
-	e.open.changes = append(e.open.changes, c)
-	if len(e.open.changes) > 1 {
-		return
+func (e *Engine) change(c Change) { e.open.changes = append(e.open.changes, c) }
+
+// unlock lets the next operation in, and has what is open kept soon.
+func (e *Engine) unlock() {
+	if len(e.open.changes) > 0 && e.committing == nil {
+		select {
+		case e.dirty <- struct{}{}:
+		default: // it is known already
+		}
 	}
-	select {
-	case e.dirty <- struct{}{}:
-	default: // it is known already
+	e.mu.Unlock()
+}
+
+// unlockWhenKept unlocks e and returns when g is kept. If nobody writes, the caller does so
+// at once: to have another goroutine do it takes longer than most journals do.
+func (e *Engine) unlockWhenKept(g *group) error {
+	if g == e.open && e.committing == nil {
+		e.commitOpen()
 	}
+	e.unlock()
+	return e.kept(g)
 }
 
 // barrier is the group after which all that is in memory now is kept, nil if it is.
@@ -67,13 +79,24 @@ func (e *Engine) commitGroups() {
 	}
 }
 
-// commit writes the open group. An engine whose group failed is ahead of its journal:
-// it must not answer any more.
+// commit writes the open group, after the one that somebody writes.
 func (e *Engine) commit() {
 	e.mu.Lock()
+	for e.committing != nil {
+		under := e.committing
+		e.mu.Unlock()
+		<-under.done
+		e.mu.Lock()
+	}
+	e.commitOpen()
+	e.unlock()
+}
+
+// commitOpen writes the open group, and is unlocked meanwhile. An engine whose group failed
+// is ahead of its journal: it must not answer any more.
+func (e *Engine) commitOpen() {
 	g := e.open
 	if len(g.changes) == 0 {
-		e.mu.Unlock()
 		return
 	}
 	e.open, e.committing = newGroup(), g
@@ -92,6 +115,5 @@ func (e *Engine) commit() {
 	if failed != nil {
 		e.stop(failed)
 	}
-	e.mu.Unlock()
 	close(g.done)
 }

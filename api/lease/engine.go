@@ -168,7 +168,5 @@ func (e *Engine) begin() (now moment, err error) {
 
 // finish unlocks e and returns when all that the operation has done or seen is kept.
 func (e *Engine) finish() error {
-	g := e.barrier()
-	e.mu.Unlock()
-	return e.kept(g)
+	return e.unlockWhenKept(e.barrier())
 }

@@ -139,7 +139,7 @@ func (e *Engine) tallyLendable(p *proxy) {
 // Callers must not pass an older view after a newer one.
 func (e *Engine) Sync(candidates []Candidate) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err != nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (e *Engine) Sync(candidates []Candidate) {
 // Put adds a proxy to the fleet, or says how it is now.
 func (e *Engine) Put(c Candidate) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err == nil {
 		e.put(c, e.settle())
 	}
@@ -175,7 +175,7 @@ func (e *Engine) Put(c Candidate) {
 // Remove takes a proxy out of the fleet and ends its leases.
 func (e *Engine) Remove(uid string) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if p := e.fleet.proxies[uid]; p != nil && e.err == nil {
 		e.leave(p, e.settle())
 	}
@@ -184,7 +184,7 @@ func (e *Engine) Remove(uid string) {
 // SetAside has proxies not lent for d, though they are healthy.
 func (e *Engine) SetAside(uids []string, d time.Duration) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err != nil {
 		return
 	}

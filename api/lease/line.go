@@ -54,6 +54,7 @@ func (e *Engine) enqueue(w *waiter, now moment) {
 		w.keyed = true
 		c.keys[w.req.Key] = &keyed{fingerprint: w.req.Fingerprint, waiting: true}
 	}
+	w.ready = make(chan struct{})
 	c.waiting++
 	c.claimed += w.count
 	e.queue.waiting++

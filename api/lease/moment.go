@@ -140,7 +140,7 @@ func (e *Engine) keepTime() {
 		if len(e.alarms) > 0 && e.synced {
 			next = min(next, e.alarms[0].at)
 		}
-		e.mu.Unlock()
+		e.unlock()
 		timer := e.Clock.NewTimer(next - now)
 		select {
 		case <-timer.C():

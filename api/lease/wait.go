@@ -37,8 +37,8 @@ type waiter struct {
 	keyed bool
 	alarm alarm
 
-	// done: grant or err is what came of it, and ready is closed. It is told when the group
-	// is kept: what a refusal has seen is told as well.
+	// done: grant or err is what came of it, and ready, which one that waits has, is closed.
+	// It is told when the group is kept: what a refusal has seen is told as well.
 	done  bool
 	told  *group
 	ready chan struct{}
@@ -47,7 +47,7 @@ type waiter struct {
 }
 
 func newWaiter(req *Request, now moment) *waiter {
-	w := &waiter{req: req, count: max(req.Count, 1), since: now, ready: make(chan struct{})}
+	w := &waiter{req: req, count: max(req.Count, 1), since: now}
 	if req.Session != "" {
 		w.count = 1
 	}
@@ -69,7 +69,9 @@ func (w *waiter) fits(p *proxy) bool {
 func (e *Engine) finishWaiter(w *waiter) {
 	e.dequeue(w)
 	w.done, w.told = true, e.barrier()
-	close(w.ready)
+	if w.ready != nil {
+		close(w.ready)
+	}
 	e.endReserving(w, e.now())
 }
 
