@@ -29,7 +29,7 @@ func samples() []Change {
 	p := newProxy(Candidate{Key: "crawl/a", UID: "uid-a", Host: "10.0.0.1", Port: 3128, Scheme: "http", Attributes: map[string]string{"region": "eu"}})
 	p.bans = []moment{time.Second, time.Minute}
 	r := &record{
-		id: "l", client: "c", target: "shop", session: "s", key: "k", trial: true, proxy: p.Candidate, ttl: time.Minute,
+		id: "l", client: "c", target: "shop", session: "s", key: "k", trial: true, proxy: p.asLent(), ttl: time.Minute,
 		granted: 1, expires: time.Minute, reported: []string{"api"}, alarm: alarm{at: time.Minute},
 	}
 	over := *r
@@ -37,7 +37,7 @@ func samples() []Change {
 	b := &budget{second: 3, last: 3 * time.Second}
 	return []Change{
 		r.change(), over.change(), p.bansChange(),
-		(&session{id: sessionID{"c", "s"}, of: p.Candidate}).change(),
+		(&session{id: sessionID{"c", "s"}, of: p.asLent()}).change(),
 		(&cooldown{proxy: p, target: "shop", result: ResultBanned, until: time.Hour, strikes: 2, trial: "l"}).change(),
 		(&keyed{client: "c", key: "k", fingerprint: "f", records: []*record{r}}).change(),
 		b.change("shop"),

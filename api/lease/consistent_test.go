@@ -70,7 +70,7 @@ func (c *checker) leases() {
 		}
 		active++
 		c.rings(id, &r.alarm, r.expires)
-		if !on || !p.sameAddress(r.proxy) || r.expires <= c.now {
+		if !on || !p.sameAddress(r.proxy.Candidate) || r.expires <= c.now {
 			c.no("%s is active, on its proxy: %v, until %v", id, on, r.expires)
 		}
 	}

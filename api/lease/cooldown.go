@@ -181,7 +181,7 @@ func (e *Engine) tellCooldown(c *cooldown) Cooldown {
 func cooldownKey(uid, target string) string { return uid + " " + target }
 
 func (c *cooldown) change() Change {
-	b := appendCandidate(newForm(), &c.proxy.Candidate)
+	b := append(newForm(), c.proxy.asLent().form...)
 	b = appendText(appendText(b, c.target), string(c.result))
 	b = appendNumber(appendNumber(b, int64(c.since)), int64(c.until))
 	b = appendText(appendNumber(b, int64(c.strikes)), c.trial)

@@ -29,6 +29,8 @@ func newFleet() fleet {
 type proxy struct {
 	Candidate
 
+	// lent is what it is lent as; nil until then.
+	lent *lent
 	// leases that are active.
 	leases map[*record]struct{}
 	// reserved slots are for batches that wait for more.
@@ -218,7 +220,7 @@ func (e *Engine) put(c Candidate, now moment) {
 	// The classes are those of its attributes: it leaves the old ones as what it was.
 	e.touch(p, func() {
 		e.fleet.remove(p)
-		p.Candidate = c
+		p.Candidate, p.lent = c, nil
 		e.fleet.add(p)
 	})
 	if !p.lendable() {

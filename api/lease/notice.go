@@ -78,7 +78,7 @@ func (p *proxy) bansChange() Change {
 	if len(p.bans) == 0 {
 		return Change{Kind: kindBans, Key: p.UID}
 	}
-	b := appendNumber(appendCandidate(newForm(), &p.Candidate), int64(len(p.bans)))
+	b := appendNumber(append(newForm(), p.asLent().form...), int64(len(p.bans)))
 	for _, at := range p.bans {
 		b = appendNumber(b, int64(at))
 	}

@@ -36,7 +36,7 @@ func (e *Engine) report(id string, may Holder, rep Report, now moment) error {
 		r.reported = append(r.reported, rep.Target)
 		e.change(r.change())
 	}
-	if p := e.fleet.proxies[r.proxy.UID]; p != nil && p.sameAddress(r.proxy) {
+	if p := e.fleet.proxies[r.proxy.UID]; p != nil && p.sameAddress(r.proxy.Candidate) {
 		e.reportOn(p, r, rep, first, now)
 	}
 	return nil
