@@ -143,12 +143,15 @@ func (e *Engine) trySession(w *waiter, c *client, now moment) {
 
 // grant lends proxies, each of which has room, and wakes w.
 func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
-	records := make([]*record, len(proxies))
+	var records []*record
 	w.grant.Leases = make([]Lease, len(proxies))
 	for i, p := range proxies {
 		r := e.lend(p, w.req, now)
 		e.bind(p, r)
-		records[i], w.grant.Leases[i] = r, e.tell(r)
+		w.grant.Leases[i] = e.tell(r)
+		if w.req.Key != "" {
+			records = append(records, r)
+		}
 	}
 	w.grant.Moved = w.moved
 	w.grant.Waited = now - w.since

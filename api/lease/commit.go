@@ -4,18 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // group is changes that are kept together. Requests that come while one is written share
 // the next.
 type group struct {
 	changes []Change
-	// done is closed when err is known.
-	done chan struct{}
-	err  error
+	// few are the first changes; most groups of a quiet engine have no more.
+	few [4]Change
+	// under way until err is known.
+	under sync.WaitGroup
+	err   error
 }
 
-func newGroup() *group { return &group{done: make(chan struct{})} }
+func newGroup() *group {
+	g := &group{}
+	g.changes = g.few[:0]
+	g.under.Add(1)
+	return g
+}
 
 // change has c kept with the group that is open.
 func (e *Engine) change(c Change) { e.open.changes = append(e.open.changes, c) }
@@ -56,7 +64,7 @@ func (e *Engine) kept(g *group) error {
 	if g == nil {
 		err = e.journal.Held()
 	} else {
-		<-g.done
+		g.under.Wait()
 		err = g.err
 	}
 	if err != nil {
@@ -83,9 +91,9 @@ func (e *Engine) commitGroups() {
 func (e *Engine) commit() {
 	e.mu.Lock()
 	for e.committing != nil {
-		under := e.committing
+		g := e.committing
 		e.mu.Unlock()
-		<-under.done
+		g.under.Wait()
 		e.mu.Lock()
 	}
 	e.commitOpen()
@@ -115,5 +123,5 @@ func (e *Engine) commitOpen() {
 	if failed != nil {
 		e.stop(failed)
 	}
-	close(g.done)
+	g.under.Done()
 }
