@@ -89,6 +89,7 @@ func (e *Engine) grantedKey(w *waiter) *keyed {
 func (e *Engine) try(w *waiter, now moment) {
 	req := w.req
 	c := e.client(req.Client)
+	w.client = c
 	if req.Key != "" && !w.keyed {
 		g, err := e.repeated(c, req)
 		switch {

@@ -360,16 +360,18 @@ func (c *checker) clients() {
 
 func (c *checker) allWaiters() map[*waiter]*line {
 	all := map[*waiter]*line{}
+	add := func(l *line) {
+		for _, w := range append(l.singles.inOrder(), l.batches.inOrder()...) {
+			all[w] = l
+		}
+	}
 	for _, cl := range c.fleet.classes {
-		if cl.waiting == nil {
-			continue
+		if cl.waiting != nil {
+			add(cl.waiting)
 		}
-		for _, g := range cl.waiting.groups {
-			for el := g.Front(); el != nil; el = el.Next() {
-				w, _ := el.Value.(*waiter)
-				all[w] = cl.waiting
-			}
-		}
+	}
+	for _, p := range c.fleet.proxies {
+		add(&p.waiting)
 	}
 	return all
 }
@@ -378,31 +380,30 @@ func (c *checker) allWaiters() map[*waiter]*line {
 func (c *checker) waiters() {
 	all := c.allWaiters()
 	c.equal("waiting", len(all), c.queue.waiting)
-	bound := map[string]int{}
 	for w, l := range all {
 		what := fmt.Sprintf("waiter %d of %s", w.number, w.req.Client)
-		if w.done || w.place == nil || w.group != w.groupKey() || c.fleet.classes[w.class.key] != w.class || w.class.waiting != l {
+		right := w.class.waiting
+		if w.bound != nil {
+			right = &w.bound.waiting
+			if c.fleet.proxies[w.bound.UID] != w.bound {
+				c.no("%s waits for a proxy that is gone", what)
+			}
+		} else if c.fleet.classes[w.class.key] != w.class {
+			c.no("%s waits in a class that is forgotten", what)
+		}
+		if w.done || w.place == nil || w.line != l || l != right || w.client != c.Engine.clients[w.req.Client] {
 			c.no("%s stands where it is not found", what)
 		}
 		if prev := w.place.Prev(); prev != nil && prev.Value.(*waiter).number > w.number {
 			c.no("%s stands behind a younger one", what)
 		}
 		c.rings(what, &w.alarm, w.since+w.req.Wait-min(waitMargin, w.req.Wait/4))
-		if w.bound != nil {
-			bound[w.bound.UID]++
-			if !has(c.queue.bound[w.bound.UID], w) || c.fleet.proxies[w.bound.UID] != w.bound {
-				c.no("%s is bound to a proxy that does not know", what)
-			}
-		}
 		if w.req.Key != "" {
 			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || !k.waiting {
 				c.no("the key of %s is not in use", what)
 			}
 		}
 		c.cannotBeServed(what, w, l)
-	}
-	for uid, there := range c.queue.bound {
-		c.equal("those bound to "+uid, bound[uid], len(there))
 	}
 	for _, cl := range c.fleet.classes {
 		if cl.waiting != nil && cl.waiting.reserving != nil && !has(all, cl.waiting.reserving) {

@@ -146,7 +146,7 @@ func (e *Engine) stop(why error) {
 	if !errors.Is(why, ErrStopped) {
 		why = fmt.Errorf("%w: %w", ErrUnavailable, why)
 	}
-	e.queue.refuseAll(e, why)
+	e.refuseAll(why)
 }
 
 // begin locks e for one operation, which ends with a call of finish. It lets the past

@@ -45,6 +45,8 @@ type proxy struct {
 	bans []moment
 	// classes that it is a member of.
 	classes []*class
+	// waiting for it are requests of sessions that are bound to it.
+	waiting line
 }
 
 func (p *proxy) load() int { return len(p.leases) + len(p.reserved) }

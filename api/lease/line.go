@@ -1,40 +1,47 @@
 package lease
 
-import "container/list"
+import (
+	"cmp"
+	"container/list"
+	"slices"
+)
 
-// queue is who waits.
+// queue counts who waits.
 type queue struct {
 	waiting int
 	number  uint64
-	// bound are the waiters that want one proxy, by its UID.
-	bound map[string]map[*waiter]struct{}
 }
 
-// line is who waits in one class. Those of a group differ in age alone, so only the first
-// of each group has to be looked at.
+// line is who waits in one class, or for one proxy. Those of a group differ in age alone,
+// so only the first of each group has to be looked at.
 type line struct {
-	groups map[groupKey]*list.List
+	singles, batches groups
 	// reserving is the one batch that may keep slots until it has enough.
 	reserving *waiter
 }
 
+// groups are waiters by what tells whether they may have a slot, and when; the oldest of
+// each is in front.
+type groups map[groupKey]*list.List
+
 type groupKey struct {
-	client, target, bound, session string
-	priority                       int
-	exclusive, batch               bool
+	client, target string
+	priority       int
+	exclusive      bool
 }
 
-func (l *line) empty() bool { return len(l.groups) == 0 }
+func (l *line) empty() bool { return len(l.singles)+len(l.batches) == 0 }
+
+// groupsOf are those that w stands in.
+func (l *line) groupsOf(w *waiter) *groups {
+	if w.count > 1 {
+		return &l.batches
+	}
+	return &l.singles
+}
 
 func (w *waiter) groupKey() groupKey {
-	k := groupKey{
-		client: w.req.Client, target: w.req.Target, session: w.req.Session, priority: w.req.Priority,
-		exclusive: w.req.Exclusive, batch: w.count > 1,
-	}
-	if w.bound != nil {
-		k.bound = w.bound.UID
-	}
-	return k
+	return groupKey{client: w.req.Client, target: w.req.Target, priority: w.req.Priority, exclusive: w.req.Exclusive}
 }
 
 // enqueue has w wait, unless its client has too many that do.
@@ -65,17 +72,21 @@ func (e *Engine) enqueue(w *waiter, now moment) {
 	}
 }
 
-// stand puts w into its group, behind those that are older.
+// stand puts w into its group, behind those that are older. Who can have one proxy alone
+// waits there, and is nobody else's burden.
 func (e *Engine) stand(w *waiter) {
-	l := w.class.waiting
-	if l.groups == nil {
-		l.groups = map[groupKey]*list.List{}
+	w.line = w.class.waiting
+	if w.bound != nil {
+		w.line = &w.bound.waiting
 	}
-	w.group = w.groupKey()
-	g := l.groups[w.group]
+	all := w.line.groupsOf(w)
+	if *all == nil {
+		*all = groups{}
+	}
+	g := (*all)[w.groupKey()]
 	if g == nil {
 		g = list.New()
-		l.groups[w.group] = g
+		(*all)[w.groupKey()] = g
 	}
 	before := g.Back()
 	for before != nil && before.Value.(*waiter).number > w.number {
@@ -86,32 +97,16 @@ func (e *Engine) stand(w *waiter) {
 	} else {
 		w.place = g.InsertAfter(w, before)
 	}
-	if w.bound == nil {
-		return
-	}
-	if e.queue.bound == nil {
-		e.queue.bound = map[string]map[*waiter]struct{}{}
-	}
-	if e.queue.bound[w.bound.UID] == nil {
-		e.queue.bound[w.bound.UID] = map[*waiter]struct{}{}
-	}
-	e.queue.bound[w.bound.UID][w] = struct{}{}
 }
 
 // leaveLine is the reverse of stand.
 func (e *Engine) leaveLine(w *waiter) {
-	l := w.class.waiting
-	g := l.groups[w.group]
+	all := *w.line.groupsOf(w)
+	g := all[w.groupKey()]
 	g.Remove(w.place)
 	w.place = nil
 	if g.Len() == 0 {
-		delete(l.groups, w.group)
-	}
-	if uid := w.group.bound; uid != "" {
-		delete(e.queue.bound[uid], w)
-		if len(e.queue.bound[uid]) == 0 {
-			delete(e.queue.bound, uid)
-		}
+		delete(all, w.groupKey())
 	}
 }
 
@@ -132,17 +127,32 @@ func (e *Engine) dequeue(w *waiter) {
 }
 
 // refuseAll wakes all who wait.
-func (q *queue) refuseAll(e *Engine, why error) {
+func (e *Engine) refuseAll(why error) {
 	for _, c := range e.fleet.classes {
-		if c.waiting == nil {
-			continue
-		}
-		for !c.waiting.empty() {
-			for _, g := range c.waiting.groups {
-				w, _ := g.Front().Value.(*waiter)
-				e.refuse(w, why)
-				break
-			}
+		if c.waiting != nil {
+			e.refuseLine(c.waiting, why)
 		}
 	}
+	for _, p := range e.fleet.proxies {
+		e.refuseLine(&p.waiting, why)
+	}
+}
+
+func (e *Engine) refuseLine(l *line, why error) {
+	for _, w := range append(l.singles.inOrder(), l.batches.inOrder()...) {
+		e.refuse(w, why)
+	}
+}
+
+// inOrder are all who wait in g, the oldest first.
+func (g groups) inOrder() []*waiter {
+	var all []*waiter
+	for _, l := range g {
+		for el := l.Front(); el != nil; el = el.Next() {
+			w, _ := el.Value.(*waiter)
+			all = append(all, w)
+		}
+	}
+	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })
+	return all
 }

@@ -1,7 +1,6 @@
 package lease
 
 import (
-	"cmp"
 	"container/list"
 	"slices"
 	"time"
@@ -17,7 +16,8 @@ const (
 
 // waiter is a request on its way to be granted or refused.
 type waiter struct {
-	req *Request
+	req    *Request
+	client *client
 	// count leases are asked for, least will do.
 	count, least int
 	since        moment
@@ -32,7 +32,7 @@ type waiter struct {
 
 	// place among those that wait; nil when it does not.
 	place *list.Element
-	group groupKey
+	line  *line
 	// keyed: its key was found to be new.
 	keyed bool
 	alarm alarm
@@ -61,7 +61,7 @@ func newWaiter(req *Request, now moment) *waiter {
 
 // fits says whether w can have a slot of p.
 func (w *waiter) fits(p *proxy) bool {
-	return p.lendable() && !p.full() && (w.bound == nil || w.bound == p) &&
+	return p.lendable() && !p.full() && (w.bound == nil || w.bound == p && p.matches(w.req.Selector)) &&
 		!p.rests(w.req.Target) && (!w.req.Exclusive || p.load() == 0)
 }
 
@@ -97,30 +97,39 @@ func (e *Engine) offer(p *proxy, now moment) {
 // nextFor is who is to have a slot of p, of those whom it satisfies: the highest priority,
 // then the client with the fewest recent grants, then the oldest.
 func (e *Engine) nextFor(p *proxy, now moment) *waiter {
-	var best *waiter
+	best := p.waiting.nextFor(p, nil, now)
 	for _, c := range p.classes {
-		if c.waiting == nil {
-			continue
-		}
-		for _, g := range c.waiting.groups {
-			w, _ := g.Front().Value.(*waiter)
-			if w.count > 1 {
-				w = c.waiting.reserving
-			}
-			if w != nil && w.fits(p) && (best == nil || e.before(w, best, now)) {
-				best = w
-			}
+		if c.waiting != nil {
+			best = c.waiting.nextFor(p, best, now)
 		}
 	}
 	return best
 }
 
-func (e *Engine) before(a, b *waiter, now moment) bool {
-	order := cmp.Compare(b.rank(now), a.rank(now))
-	if order == 0 && a.req.Client != b.req.Client {
-		order = cmp.Compare(e.client(a.req.Client).recentGrants(now), e.client(b.req.Client).recentGrants(now))
+func (l *line) nextFor(p *proxy, best *waiter, now moment) *waiter {
+	for _, g := range l.singles {
+		if w, _ := g.Front().Value.(*waiter); w.fits(p) && w.before(best, now) {
+			best = w
+		}
 	}
-	return cmp.Or(order, cmp.Compare(a.number, b.number)) < 0
+	if w := l.reserving; w != nil && w.fits(p) && w.before(best, now) {
+		best = w
+	}
+	return best
+}
+
+// before says whether w is served before o, which may be nobody.
+func (w *waiter) before(o *waiter, now moment) bool {
+	if o == nil {
+		return true
+	}
+	if a, b := w.rank(now), o.rank(now); a != b {
+		return a > b
+	}
+	if a, b := w.client.heat, o.client.heat; a != b {
+		return a < b
+	}
+	return w.number < o.number
 }
 
 func (w *waiter) rank(now moment) int { return w.req.Priority + int((now-w.since)/ageStep) }
@@ -159,12 +168,7 @@ func (e *Engine) rebind(p *proxy, now moment) {
 	if e.queue.waiting == 0 {
 		return
 	}
-	var all []*waiter
-	for w := range e.queue.bound[p.UID] {
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })
-	for _, w := range all {
+	for _, w := range p.waiting.singles.inOrder() {
 		e.again(w, now)
 	}
 }
@@ -173,12 +177,13 @@ func (e *Engine) rebind(p *proxy, now moment) {
 func (e *Engine) again(w *waiter, now moment) {
 	e.leaveLine(w)
 	w.bound, w.moved = e.sessionProxy(w.req)
+	w.class = e.class(w.req.Selector, false, "")
 	e.stand(w) // a class that somebody waits in stays, whatever pick looks at
 	p := w.bound
 	if p == nil {
 		p = e.pick(w.class, w.req.Target, w.req.Exclusive)
 	}
-	if p != nil && w.fits(p) && p.matches(w.req.Selector) {
+	if p != nil && w.fits(p) {
 		e.lendTo(w, p, now)
 	}
 }
