@@ -134,13 +134,8 @@ func (e *Engine) setResting(c *cooldown, resting bool) {
 		return
 	}
 	c.resting = resting
-	if !c.proxy.lendable() {
-		return
-	}
-	if resting {
-		e.target(c.target).resting++
-	} else {
-		e.target(c.target).resting--
+	if c.proxy.lendable() {
+		e.target(c.target).rests(c.proxy, resting)
 	}
 }
 

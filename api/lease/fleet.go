@@ -134,7 +134,7 @@ func (e *Engine) tallyLendable(p *proxy) {
 	e.fleet.lendable += n
 	for name, c := range p.cooldowns {
 		if c.resting {
-			e.target(name).resting += n
+			e.target(name).rests(p, n > 0)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 // target is a host that proxies rest for, or that has a budget.
 type target struct {
 	name string
-	// resting counts the lendable proxies that rest for it.
-	resting int
+	// resting are the lendable proxies that rest for it.
+	resting map[*proxy]struct{}
 	// ends are the cooldowns of which the time is not over, the next one first.
 	ends   *btree.BTreeG[*cooldown]
 	budget *budget
@@ -21,14 +21,23 @@ type target struct {
 func (e *Engine) target(name string) *target {
 	t := e.targets[name]
 	if t == nil {
-		t = &target{name: name, ends: btree.NewBTreeGOptions(endsFirst, btree.Options{NoLocks: true})}
+		t = &target{name: name, resting: map[*proxy]struct{}{}, ends: btree.NewBTreeGOptions(endsFirst, btree.Options{NoLocks: true})}
 		e.targets[name] = t
 	}
 	return t
 }
 
+// rests counts p as resting, or takes it out of that count.
+func (t *target) rests(p *proxy, resting bool) {
+	if resting {
+		t.resting[p] = struct{}{}
+	} else {
+		delete(t.resting, p)
+	}
+}
+
 func (e *Engine) dropIfUnused(t *target) {
-	if t.resting == 0 && t.ends.Len() == 0 && t.budget == nil {
+	if len(t.resting) == 0 && t.ends.Len() == 0 && t.budget == nil {
 		delete(e.targets, t.name)
 	}
 }
@@ -63,4 +72,4 @@ func (t *target) firstEnd(c *class, now moment) time.Duration {
 }
 
 // usable is how many proxies can be lent for the target now.
-func (e *Engine) usable(t *target) int { return e.fleet.lendable - t.resting }
+func (e *Engine) usable(t *target) int { return e.fleet.lendable - len(t.resting) }
