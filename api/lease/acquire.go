@@ -24,24 +24,13 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 		e.enqueue(w, now)
 	}
 	switch {
-	case !w.done && w.place == nil:
+	case w.done:
+	case w.place == nil:
 		e.refuse(w, e.noMatchFor(w, now))
-	case !w.done:
-		e.mu.Unlock()
-		select {
-		case <-w.ready:
-		case <-ctx.Done():
-		}
-		e.mu.Lock()
-		e.cancel(w, ctx.Err())
+	default:
+		e.await(ctx, w)
 	}
-	// What a refusal has seen must be kept as well: it is told.
-	g := e.barrier()
-	e.mu.Unlock()
-	if errors.Is(w.err, ErrStopped) {
-		return Grant{}, w.err
-	}
-	if err := e.kept(g); err != nil {
+	if err := e.unlockWhenKept(w.told); err != nil && !errors.Is(w.err, ErrStopped) {
 		return Grant{}, err
 	}
 	if err := ctx.Err(); err != nil && w.err == nil {
@@ -50,10 +39,16 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	return w.grant, w.err
 }
 
-// cancel refuses w, unless it was granted or refused at the same time.
-func (e *Engine) cancel(w *waiter, why error) {
+// await lets others work until w is done, and refuses it when ctx ends before that.
+func (e *Engine) await(ctx context.Context, w *waiter) {
+	e.unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
 	if !w.done {
-		e.refuse(w, fmt.Errorf("wait for a proxy: %w", why))
+		e.refuse(w, fmt.Errorf("wait for a proxy: %w", ctx.Err()))
 	}
 }
 
@@ -94,6 +89,7 @@ func (e *Engine) grantedKey(w *waiter) *keyed {
 func (e *Engine) try(w *waiter, now moment) {
 	req := w.req
 	c := e.client(req.Client)
+	w.client = c
 	if req.Key != "" && !w.keyed {
 		g, err := e.repeated(c, req)
 		switch {
@@ -148,12 +144,15 @@ func (e *Engine) trySession(w *waiter, c *client, now moment) {
 
 // grant lends proxies, each of which has room, and wakes w.
 func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
-	records := make([]*record, len(proxies))
+	var records []*record
 	w.grant.Leases = make([]Lease, len(proxies))
 	for i, p := range proxies {
 		r := e.lend(p, w.req, now)
 		e.bind(p, r)
-		records[i], w.grant.Leases[i] = r, e.tell(r)
+		w.grant.Leases[i] = e.tell(r)
+		if w.req.Key != "" {
+			records = append(records, r)
+		}
 	}
 	w.grant.Moved = w.moved
 	w.grant.Waited = now - w.since
