@@ -52,34 +52,50 @@ func (e *Engine) await(ctx context.Context, w *waiter) {
 	}
 }
 
-// giveBack releases what nobody is there to use. What the key of w has brought somebody
-// else by now is theirs.
+// Undo takes back what req was granted, for whoever finds that nobody can use it: its
+// leases end, and its key is free again. What the key has brought somebody else by now is
+// theirs, and stays.
+func (e *Engine) Undo(_ context.Context, req Request, g Grant) error {
+	now, err := e.begin()
+	if err != nil {
+		return err
+	}
+	e.undo(&req, g, now)
+	return e.finish()
+}
+
+// giveBack releases what nobody is there to use.
 func (e *Engine) giveBack(w *waiter, why error) error {
 	now, err := e.begin()
 	if err != nil {
 		return why
 	}
-	k := e.grantedKey(w)
-	if !w.grant.Repeated && (k == nil || !k.told) {
-		for _, l := range w.grant.Leases {
-			if r := e.leases[l.ID]; r != nil && r.ended == nil {
-				e.release(r, now)
-			}
-		}
-		if k != nil {
-			e.forgetKey(k)
-		}
-	}
+	e.undo(w.req, w.grant, now)
 	if err := e.finish(); err != nil {
 		return err
 	}
 	return why
 }
 
-// grantedKey is the key under which the grant of w is remembered, nil if there is none.
-func (e *Engine) grantedKey(w *waiter) *keyed {
-	k := e.client(w.req.Client).keys[w.req.Key]
-	if k == nil || k.waiting || k.records[0].id != w.grant.Leases[0].ID {
+func (e *Engine) undo(req *Request, g Grant, now moment) {
+	k := e.grantedKey(req, g)
+	if g.Repeated || k != nil && k.told {
+		return
+	}
+	for _, l := range g.Leases {
+		if r := e.leases[l.ID]; r != nil && r.ended == nil {
+			e.release(r, now)
+		}
+	}
+	if k != nil {
+		e.forgetKey(k)
+	}
+}
+
+// grantedKey is the key under which a grant is remembered, nil if there is none.
+func (e *Engine) grantedKey(req *Request, g Grant) *keyed {
+	k := e.client(req.Client).keys[req.Key]
+	if k == nil || k.waiting || k.records[0].id != g.Leases[0].ID {
 		return nil
 	}
 	return k

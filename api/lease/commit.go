@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 )
 
@@ -43,11 +44,20 @@ func (e *Engine) unlock() {
 // at once: to have another goroutine do it takes longer than most journals do.
 func (e *Engine) unlockWhenKept(g *group) error {
 	if g == e.open && e.committing == nil {
+		e.mu.Unlock()
+		gather()
+		e.mu.Lock()
+	}
+	if g == e.open && e.committing == nil {
 		e.commitOpen()
 	}
 	e.unlock()
 	return e.kept(g)
 }
+
+// gather lets those who are about to change something join the open group: groups of a few
+// would keep a processor busy with the disk while the others wait for it.
+func gather() { runtime.Gosched() }
 
 // barrier is the group after which all that is in memory now is kept, nil if it is.
 func (e *Engine) barrier() *group {
@@ -79,6 +89,7 @@ func (e *Engine) commitGroups() {
 	for {
 		select {
 		case <-e.dirty:
+			gather()
 			e.commit()
 		case <-e.ended:
 			e.commit()
