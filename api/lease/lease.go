@@ -20,7 +20,10 @@ type Candidate struct {
 	// Key is namespace/name.
 	Key string
 	// UID tells this proxy from another one of the same name.
-	UID        string
+	UID string
+	// Version grows with each change of the address. What is older than what is known, be it
+	// from the journal, is ignored: a view may be behind.
+	Version    int64
 	Host       string
 	Port       int32
 	Scheme     string
