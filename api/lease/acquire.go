@@ -165,7 +165,7 @@ func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
 	for i, p := range proxies {
 		r := e.lend(p, w.req, now)
 		e.bind(p, r)
-		w.grant.Leases[i] = e.tell(r)
+		w.grant.Leases[i] = r.lease(r.grantedAt.Add(r.ttl))
 		if w.req.Key != "" {
 			records = append(records, r)
 		}

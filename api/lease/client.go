@@ -141,5 +141,8 @@ func readKeyed(f *form) *keyed {
 		id := f.text()
 		k.records = append(k.records, readRecord(id, f))
 	}
+	if len(k.records) == 0 {
+		f.fail()
+	}
 	return k
 }

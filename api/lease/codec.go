@@ -52,10 +52,12 @@ func appendTexts(b []byte, texts []string) []byte {
 type form struct {
 	left []byte
 	err  error
+	// lent are the proxies that were read already.
+	lent map[string]*lent
 }
 
-func readForm(value []byte) *form {
-	f := &form{left: value}
+func readForm(value []byte, known map[string]*lent) *form {
+	f := &form{left: value, lent: known}
 	if v := f.number(); f.err == nil && v != formVersion {
 		f.err = fmt.Errorf("it has form %d, this program knows %d: was it written by a newer one?", v, formVersion)
 	}
@@ -64,16 +66,18 @@ func readForm(value []byte) *form {
 
 func newForm() []byte { return appendNumber(make([]byte, 0, 192), formVersion) }
 
-func (f *form) text() string {
+func (f *form) text() string { return string(f.bytes()) }
+
+func (f *form) bytes() []byte {
 	n, size := binary.Uvarint(f.left)
 	if f.err != nil || size <= 0 || n > uint64(len(f.left)) || size+int(n) > len(f.left) { // #nosec G115 -- lengths
 		f.fail()
-		return ""
+		return nil
 	}
 	end := size + int(n) // #nosec G115 -- it is within the length
-	s := string(f.left[size:end])
+	b := f.left[size:end]
 	f.left = f.left[end:]
-	return s
+	return b
 }
 
 func (f *form) number() int64 {

@@ -184,7 +184,7 @@ func (c *cooldown) change() Change {
 }
 
 func readCooldown(f *form) (Candidate, *cooldown) {
-	of := readCandidate(f)
+	of := readLent(f).Candidate
 	c := &cooldown{target: f.text(), result: Result(f.text()), since: f.moment(), until: f.moment()}
 	c.strikes, c.trial = f.tally(), f.text()
 	c.alarm.rings = c

@@ -16,15 +16,28 @@ type lent struct {
 // asLent is p as it is now.
 func (p *proxy) asLent() *lent {
 	if p.lent == nil {
-		p.lent = &lent{p.Candidate, appendCandidate(nil, &p.Candidate)}
+		p.lent = &lent{p.Candidate, appendText(nil, string(appendCandidate(nil, &p.Candidate)))}
 	}
 	return p.lent
 }
 
+// readLent returns the same one for all that were lent alike.
 func readLent(f *form) *lent {
 	all := f.left
-	l := &lent{Candidate: readCandidate(f)}
+	c := form{left: f.bytes()}
+	if l := f.lent[string(c.left)]; l != nil {
+		return l
+	}
+	name := string(c.left)
+	l := &lent{Candidate: readCandidate(&c)}
+	if c.end() != nil {
+		f.fail()
+		return l
+	}
 	l.form = all[:len(all)-len(f.left)]
+	if f.lent != nil {
+		f.lent[name] = l
+	}
 	return l
 }
 

@@ -8,7 +8,7 @@ import (
 // load makes e what its journal says. The proxies are those that something is kept of, in
 // no shape to be lent: the first Sync tells what they are now.
 func (e *Engine) load(ctx context.Context) error {
-	l := loading{engine: e}
+	l := loading{engine: e, lent: map[string]*lent{}}
 	if err := e.journal.Load(ctx, l.take); err != nil {
 		return err
 	}
@@ -20,6 +20,7 @@ func (e *Engine) load(ctx context.Context) error {
 type loading struct {
 	engine *Engine
 	keys   []*keyed
+	lent   map[string]*lent
 }
 
 func (l *loading) take(c Change) error {
@@ -34,7 +35,7 @@ func (l *loading) read(c Change) error {
 	if c.Kind == kindTime {
 		return e.loadTime(c.Value)
 	}
-	f := readForm(c.Value)
+	f := readForm(c.Value, l.lent)
 	switch c.Kind {
 	case kindLease:
 		r := readRecord(c.Key, f)

@@ -87,7 +87,7 @@ func (p *proxy) bansChange() Change {
 
 // readBans reads bans, and returns the proxy that they are of.
 func readBans(f *form) (of Candidate, bans []moment, err error) {
-	of = readCandidate(f)
+	of = readLent(f).Candidate
 	for range f.count() {
 		bans = append(bans, f.moment())
 	}

@@ -42,10 +42,12 @@ func (r *record) older(o *record) int {
 	return cmp.Or(cmp.Compare(r.granted, o.granted), cmp.Compare(r.id, o.id))
 }
 
-func (e *Engine) tell(r *record) Lease {
+func (e *Engine) tell(r *record) Lease { return r.lease(e.wall(r.expires)) }
+
+func (r *record) lease(expiresAt time.Time) Lease {
 	return Lease{
 		ID: r.id, Client: r.client, Target: r.target, Session: r.session, Exclusive: r.exclusive, Trial: r.trial,
-		Proxy: r.proxy.Candidate, TTL: r.ttl, GrantedAt: r.grantedAt, ExpiresAt: e.wall(r.expires),
+		Proxy: r.proxy.Candidate, TTL: r.ttl, GrantedAt: r.grantedAt, ExpiresAt: expiresAt,
 	}
 }
 

@@ -72,7 +72,9 @@ func (e *Engine) finishWaiter(w *waiter) {
 	if w.ready != nil {
 		close(w.ready)
 	}
-	e.endReserving(w, e.now())
+	if w.count > 1 {
+		e.endReserving(w, e.now())
+	}
 }
 
 func (e *Engine) refuse(w *waiter, err error) {
