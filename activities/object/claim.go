@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,10 +95,23 @@ func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
 	return nil
 }
 
+// defaultBanWindow is the CRD's.
+const defaultBanWindow = 10 * time.Minute
+
+// banLimit is how many banned reports ask for another address; nil for none.
+func banLimit(p *crawl.Proxy) *wire.BanLimit {
+	r := p.Spec.Replacement
+	if r == nil || r.Bans == nil {
+		return nil
+	}
+	return &wire.BanLimit{Count: int(r.Bans.Count), Window: crawl.DurationOr(r.Bans.Window, defaultBanWindow)}
+}
+
 // desire fills in what the proxy should be, or the problem that keeps it from
 // being known.
 func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Claim) error {
 	claim.DrainTimeout = p.DrainTimeout()
+	claim.Bans = banLimit(p)
 	if p.Spec.Mode == crawl.ModeExternal {
 		claim.External = true
 		claim.Endpoint = &wire.Endpoint{Host: p.Spec.Endpoint.Host, Port: p.Spec.Endpoint.Port}

@@ -1,0 +1,90 @@
+package leasecli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"example.com/fairlead/api/client"
+)
+
+var results = []string{string(client.OK), string(client.RateLimited), string(client.Banned)}
+
+func (c *connection) reportCommand() *cobra.Command {
+	var r client.Report
+	cmd := &cobra.Command{
+		Use:   "report LEASE {ok|rate_limited|banned}",
+		Short: "Tell how a target treated the proxy of a lease",
+		Long: `Tells how a target treated the proxy of a lease, so that it rests for this target. A lease
+that ended lately may be reported on, too.`,
+		Example: `  fairlead lease report "$FAIRLEAD_LEASE" banned
+  fairlead lease report ABC rate_limited --retry-after 2m --target shop.example`,
+		Args: cobra.ExactArgs(2),
+		RunE: c.runs(func(ctx context.Context, api *client.Client, _ *cobra.Command, args []string) error {
+			if !slices.Contains(results, args[1]) {
+				return fmt.Errorf("%q is none of %v", args[1], results)
+			}
+			r.Result = client.Result(args[1])
+			if r.RetryAfter != 0 && r.Result != client.RateLimited {
+				return errors.New("--retry-after is for rate_limited only: a ban lasts as long as it takes")
+			}
+			return api.Report(ctx, args[0], r)
+		}),
+	}
+	cmd.Flags().StringVar(&r.Target, "target", "", "`host` that was fetched from (default: the target of the lease)")
+	cmd.Flags().DurationVar(&r.RetryAfter, "retry-after", 0, "`time` that the target asked for")
+	return cmd
+}
+
+func (c *connection) renewCommand() *cobra.Command {
+	var ttl time.Duration
+	cmd := &cobra.Command{
+		Use:   "renew LEASE",
+		Short: "Let a lease last anew from now",
+		Example: `  fairlead lease renew ABC
+  fairlead lease renew ABC --ttl 1h`,
+		Args: cobra.ExactArgs(1),
+		RunE: c.runs(func(ctx context.Context, api *client.Client, cmd *cobra.Command, args []string) error {
+			r, err := api.Renew(ctx, args[0], ttl)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "lease %s expires %s%s\n", args[0], in(time.Until(r.ExpiresAt)), condition(r))
+			return err
+		}),
+	}
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "`time` that the lease lasts from now (default: as long as it was granted for)")
+	return cmd
+}
+
+// condition of the proxy, if a person should know.
+func condition(r client.Renewal) string {
+	switch {
+	case r.ProxyDraining:
+		return "; its proxy is about to be replaced"
+	case !r.ProxyHealthy:
+		return "; its proxy does not answer well"
+	}
+	return ""
+}
+
+func (c *connection) releaseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "release LEASE...",
+		Short:   "Give leases back; those that ended are no error",
+		Example: `  fairlead lease release ABC`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: c.runs(func(ctx context.Context, api *client.Client, _ *cobra.Command, args []string) error {
+			for _, id := range args {
+				if err := api.Release(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+}
