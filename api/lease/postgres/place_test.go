@@ -1,0 +1,202 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/fairlead/api/lease"
+	"example.com/fairlead/api/lease/postgres"
+	"example.com/fairlead/deploy/local/postgres/postgrestest"
+	"example.com/fairlead/internal/eventually"
+)
+
+// failover is how long nobody may lead after a leader was lost.
+const failover = 5 * time.Second
+
+// elected is what Lead gave.
+type elected struct {
+	place *postgres.Place
+	j     lease.Journal
+	err   error
+}
+
+// candidates lets new replicas wait for the lead until ctx ends.
+func candidates(ctx context.Context, t *testing.T, dsn string, count int) <-chan elected {
+	t.Helper()
+	results := make(chan elected, count)
+	for range count {
+		place := newPlace(t, dsn)
+		go func() {
+			j, err := place.Lead(ctx)
+			results <- elected{place, j, err}
+		}()
+	}
+	return results
+}
+
+// next is the candidate that leads next, within the time that a failover may take.
+func next(t *testing.T, results <-chan elected) elected {
+	t.Helper()
+	began := time.Now()
+	select {
+	case e := <-results:
+		if e.err != nil {
+			t.Fatal(e.err)
+		}
+		t.Logf("another one leads after %s", time.Since(began).Round(time.Millisecond))
+		t.Cleanup(func() { _ = e.j.Close() }) // tests that care close it themselves
+		return e
+	case <-time.After(failover):
+		t.Fatalf("nobody leads after %s", failover)
+		return elected{}
+	}
+}
+
+func TestOneOfManyLeadsOnAnEmptyDatabase(t *testing.T) {
+	for range 5 {
+		dsn := postgrestest.Database(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		const count = 6
+		results := candidates(ctx, t, dsn, count)
+		first := next(t, results)
+		// The others have looked once this is over.
+		keepFor(t, first.j, time.Second)
+		cancel()
+		for range count - 1 {
+			if other := <-results; !errors.Is(other.err, context.Canceled) {
+				t.Errorf("another one also leads, or failed: %v", other.err)
+			}
+		}
+		keep(t, first.j, put("a", "1"))
+	}
+}
+
+// keepFor commits for a while.
+func keepFor(t *testing.T, j lease.Journal, d time.Duration) {
+	t.Helper()
+	began := time.Now()
+	eventually.Until(t, "it is over", func() bool {
+		keep(t, j, put("a", "0"))
+		return time.Since(began) > d
+	})
+}
+
+func TestReplicasTakeTurnsAndLoseNothing(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	want := map[string]string{}
+	results := candidates(t.Context(), t, dsn, 3)
+	for _, name := range []string{"a", "b", "c"} {
+		e := next(t, results)
+		if diff := cmp.Diff(want, kept(t, e.j)); diff != "" {
+			t.Errorf("leader %s found (-want +got):\n%s", name, diff)
+		}
+		keep(t, e.j, put(name, "1"))
+		want["1 "+name] = "1"
+		if err := e.j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestGracefulLeaderIsFollowedAtOnce(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	first := leading(t, dsn)
+	results := candidates(t.Context(), t, dsn, 1)
+	keepFor(t, first, time.Second)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	next(t, results)
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("it took %s, about as long as without the leader's word", took)
+	}
+}
+
+func TestCandidateKnowsTheLeader(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	place, err := postgres.New(postgres.Options{DSN: dsn, URL: "http://first.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := leadingAt(t, place)
+	if got := place.Leader(); got != "" {
+		t.Errorf("the leader knows another one, %s", got)
+	}
+	waiting := newPlace(t, dsn)
+	if got := waiting.Leader(); got != "" {
+		t.Errorf("who never looked knows %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var lead sync.WaitGroup
+	lead.Go(func() { _, _ = waiting.Lead(ctx) })
+	eventually.Until(t, "the candidate knows the leader", func() bool { return waiting.Leader() == "http://first.test" })
+	cancel()
+	lead.Wait()
+	keep(t, first)
+	eventually.Within(t, "who looks no more forgets", 3*time.Second, func() bool { return waiting.Leader() == "" })
+
+	second := leadingAtAfter(t, first, waiting)
+	keep(t, second)
+	if got := waiting.Leader(); got != "" {
+		t.Errorf("the new leader knows another one, %s", got)
+	}
+}
+
+func leadingAtAfter(t *testing.T, before lease.Journal, place *postgres.Place) lease.Journal {
+	t.Helper()
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return leadingAt(t, place)
+}
+
+func TestSamePlaceLeadsAgain(t *testing.T) {
+	place := newPlace(t, postgrestest.Database(t))
+	first := leadingAt(t, place)
+	keep(t, first, put("a", "1"))
+	second := leadingAtAfter(t, first, place)
+	if diff := cmp.Diff(map[string]string{"1 a": "1"}, kept(t, second)); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestTwoSchemasAreTwoPlaces(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	keep(t, leading(t, dsn), put("a", "1"))
+	other, err := postgres.New(postgres.Options{DSN: dsn, URL: url, Schema: `An "odd" one`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{}, kept(t, leadingAt(t, other))); diff != "" {
+		t.Errorf("the other schema has (-want +got):\n%s", diff)
+	}
+}
+
+func TestRoleNeedsNoRightToMakeWhatIsThere(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	first := leading(t, dsn)
+	keep(t, first, put("a", "1"))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	admin := administrator(t, dsn)
+	execute(t, admin, "CREATE ROLE limited LOGIN PASSWORD 'limited'")
+	t.Cleanup(func() {
+		for _, statement := range []string{"DROP OWNED BY limited", "DROP ROLE limited"} {
+			if _, err := admin.Exec(context.Background(), statement); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	execute(t, admin, "GRANT USAGE ON SCHEMA fairlead_leases TO limited")
+	execute(t, admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA fairlead_leases TO limited")
+	config := admin.Config()
+	limited := "host=" + config.Host + " port=" + itoa(config.Port) + " dbname=" + config.Database + " user=limited password=limited sslmode=disable"
+	keep(t, leading(t, limited), gone("a"), put("b", "1"))
+}
