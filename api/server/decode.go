@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,30 +55,39 @@ func readBody(r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", tooLarge.Limit)}
+		return nil, bodyTooLarge(tooLarge)
 	case err != nil:
 		return nil, badRequest("invalid_body", "the body broke off: send it again")
 	}
 	return body, nil
 }
 
+func bodyTooLarge(err *http.MaxBytesError) *invalid {
+	return &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", err.Limit)}
+}
+
+const mediaType = "application/json"
+
 func decodeAs(contentType string, body []byte, v any) error {
+	if contentType == mediaType { // as nearly all send it
+		return decodeJSON(body, v)
+	}
 	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "application/json" {
+	if err != nil || kind != mediaType {
 		return &invalid{http.StatusUnsupportedMediaType, "unsupported_media_type", "send JSON, with the header Content-Type: application/json"}
 	}
 	return decodeJSON(body, v)
 }
 
 func decodeJSON(body []byte, v any) error {
-	text := strings.TrimSpace(string(body))
+	text := bytes.TrimSpace(body)
 	switch {
-	case !utf8.ValidString(text):
+	case !utf8.Valid(text):
 		return badRequest("invalid_body", "the body is not UTF-8")
-	case !strings.HasPrefix(text, "{"):
+	case len(text) == 0 || text[0] != '{':
 		return badRequest("invalid_body", "the body must be a JSON object, such as {}")
 	}
-	strict, err := kjson.UnmarshalStrict([]byte(text), v)
+	strict, err := kjson.UnmarshalStrict(text, v)
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType):

@@ -50,7 +50,7 @@ func TestGetProxy(t *testing.T) {
 		"namespace": "crawl", "name": "demo", "mode": "Managed", "provider": "local", "phase": "Ready", "reason": "Ready",
 		"healthy": true, "lendable": true, "scheme": "http", "host": "127.64.0.1", "port": 3128.0,
 		"attributes": map[string]any{"region": "eu"}, "latencyMillis": 7.0, "exitIP": "127.64.0.1",
-		"activeLeases": 1.0, "maxLeases": 2.0,
+		"activeLeases": 1.0, "maxLeases": 2.0, "cooldowns": []any{}, "bans": 0.0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -35,6 +35,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		return fmt.Errorf("serve the API on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
+	s.SetKeepAlivesEnabled(false) // whoever asks next asks somebody else
 	soft, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	err := s.Shutdown(soft)

@@ -3,7 +3,9 @@ package server
 import (
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,14 +28,59 @@ func (b acquireRequest) validate() error {
 			return badRequest("invalid_selector", "%s is longer than %d bytes", field, maxName)
 		}
 	}
-	return checkName("target", b.Target)
+	if err := b.validateNumbers(); err != nil {
+		return err
+	}
+	return firstOf(checkName("target", b.Target), checkName("session", b.Session))
+}
+
+const (
+	maxWait  = time.Minute
+	maxCount = 100
+	// maxKey is the longest Idempotency-Key.
+	maxKey = 255
+	// maxRest is the longest cooldown that somebody asks for, in seconds.
+	maxRest = 24 * 60 * 60
+)
+
+func (b acquireRequest) validateNumbers() error {
+	longest := int(maxWait / time.Second)
+	switch {
+	case b.Count != nil && (*b.Count < 1 || *b.Count > maxCount):
+		return badRequest("invalid_body", "count must be between 1 and %d", maxCount)
+	case b.AtLeast != nil && b.Count == nil:
+		return badRequest("invalid_body", "atLeast says how many of count are enough: give count too")
+	case b.AtLeast != nil && (*b.AtLeast < 1 || *b.AtLeast > *b.Count):
+		return badRequest("invalid_body", "atLeast must be between 1 and count, which is %d", *b.Count)
+	case b.Session != "" && b.Count != nil && *b.Count > 1:
+		return badRequest("invalid_body", "a session has one proxy: leave count out, or session")
+	case b.WaitSeconds < 0 || b.WaitSeconds > longest:
+		return badRequest("invalid_body", "waitSeconds must be between 0 and %d", longest)
+	case b.Priority < 0 || b.Priority > lease.MaxPriority:
+		return badRequest("invalid_body", "priority must be between 0 and %d", lease.MaxPriority)
+	}
+	return nil
 }
 
 func (b reportRequest) validate() error {
-	if !b.Result.Valid() {
+	switch {
+	case !b.Result.Valid():
 		return badRequest("invalid_result", "result must be one of %s, %s and %s", lease.ResultOK, lease.ResultRateLimited, lease.ResultBanned)
+	case b.RetryAfterSeconds == nil:
+	case b.Result != lease.ResultRateLimited:
+		return badRequest("invalid_body", "retryAfterSeconds goes with the result %s only", lease.ResultRateLimited)
+	case *b.RetryAfterSeconds < 1 || *b.RetryAfterSeconds > maxRest:
+		return badRequest("invalid_body", "retryAfterSeconds must be between 1 and %d", maxRest)
 	}
 	return checkName("target", b.Target)
+}
+
+// checkKey refuses an Idempotency-Key that is none.
+func checkKey(key string) error {
+	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return badRequest("invalid_key", "%s must have 1 to %d printable ASCII characters", keyHeader, maxKey)
+	}
+	return nil
 }
 
 // ttl refuses what is too long instead of cutting it: a client that asks for a week
@@ -49,8 +96,21 @@ func (s *server) ttl(seconds *int64, fallback time.Duration) (time.Duration, err
 	return time.Duration(*seconds) * time.Second, nil
 }
 
-// normal is the one spelling of a target: host names have no case.
-func normal(target string) string { return strings.ToLower(target) }
+// hostOf is the one spelling of a target: a host, in lower case and without port. One that
+// is no host stays what it is.
+func hostOf(target string) string {
+	if strings.Contains(target, ":") {
+		if host, port, err := net.SplitHostPort(target); err == nil && isNumber(port) {
+			target = host
+		}
+	}
+	return strings.ToLower(strings.TrimSuffix(target, "."))
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
 
 func firstOf(errs ...error) error {
 	for _, err := range errs {
