@@ -145,24 +145,39 @@ func (c *recorder) request(i input) request {
 
 // outcome reads a reply.
 func outcome(i input, r reply) (output, *violation) {
-	var one leaseAnswer
-	switch {
-	case !r.known():
+	if !r.known() {
 		return output{unknown: true}, nil
-	case i.deed == deedAcquire && r.is(http.StatusCreated) && r.decode(&one) == nil && one.Proxy.Name == i.proxy:
-		return output{id: one.LeaseID}, nil
-	case i.deed == deedAcquire && r.refused("no_match"):
-		return output{}, nil
-	case i.deed == deedRelease && r.is(http.StatusNoContent):
-		return output{}, nil
-	case i.deed == deedRenew && r.is(http.StatusOK):
-		return output{alive: true}, nil
-	case i.deed == deedRenew && r.refused("unknown_lease"):
-		return output{}, nil
-	case i.deed == deedList && r.is(http.StatusOK):
-		return listedOf(i.proxy, r)
+	}
+	switch i.deed {
+	case deedAcquire:
+		var one leaseAnswer
+		if r.is(http.StatusCreated) && r.decode(&one) == nil && one.Proxy.Name == i.proxy {
+			return output{id: one.LeaseID}, nil
+		}
+	case deedList:
+		if r.is(http.StatusOK) {
+			return listedOf(i.proxy, r)
+		}
+	}
+	for _, a := range plainAnswers {
+		if a.deed == i.deed && a.status == r.status && a.word == r.word {
+			return output{alive: a.alive}, nil
+		}
 	}
 	return output{}, breaks(broken, "%s of %s was answered with %s", i.deed, i.proxy, r)
+}
+
+// plainAnswers are those that say no more than this.
+var plainAnswers = []struct {
+	deed   deed
+	status int
+	word   string
+	alive  bool
+}{
+	{deedAcquire, http.StatusConflict, "no_match", false},
+	{deedRelease, http.StatusNoContent, "", false},
+	{deedRenew, http.StatusOK, "", true},
+	{deedRenew, http.StatusNotFound, "unknown_lease", false},
 }
 
 func listedOf(proxy string, r reply) (o output, v *violation) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"example.com/fairlead/bench/internal/dice"
 )
@@ -91,33 +90,4 @@ func (o *operator) audit(ctx context.Context) *violation {
 		}
 	}
 	return nil
-}
-
-// due are the cooldowns of a proxy that were there all through a span.
-func (l *ledger) due(proxy string, within span) (all []*rest) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	pairs := map[string]*resting{}
-	for _, r := range l.rests {
-		if r.pair.proxy == proxy {
-			if pairs[r.pair.target] == nil {
-				pairs[r.pair.target] = &resting{}
-			}
-			pairs[r.pair.target].rests = append(pairs[r.pair.target].rests, r)
-		}
-	}
-	for _, o := range l.pardons {
-		if p := pairs[o.pair.target]; p != nil && o.pair.proxy == proxy {
-			p.pardons = append(p.pardons, o)
-		}
-	}
-	for _, p := range pairs {
-		for _, r := range p.rests {
-			there := r.ban || within.got < r.sent+r.lasts // a ban is remembered after its time
-			if r.before(within) && there && p.holds(r) && !p.pardoned(r.span, within.got) {
-				all = append(all, r)
-			}
-		}
-	}
-	return all
 }

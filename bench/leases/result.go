@@ -50,9 +50,6 @@ func (r *result) String() string {
 	return b.String()
 }
 
-// kept says whether every promise was kept.
-func (r *result) kept() bool { return r.ordered && len(r.counts) == 0 }
-
 // slow names the bounds that were exceeded.
 func (r *result) slow(serving, failover time.Duration) (what []string) {
 	for _, m := range []struct {
