@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -10,6 +11,9 @@ import (
 // the first name. When there are too few, it waits for as long as the request says, and
 // returns *NoMatchError after that. A request whose ctx ends costs nobody a slot.
 func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
+	if err := ctx.Err(); err != nil {
+		return Grant{}, fmt.Errorf("acquire a lease: %w", err)
+	}
 	now, err := e.begin()
 	if err != nil {
 		return Grant{}, err
@@ -34,6 +38,9 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	// What a refusal has seen must be kept as well: it is told.
 	g := e.barrier()
 	e.mu.Unlock()
+	if errors.Is(w.err, ErrStopped) {
+		return Grant{}, w.err
+	}
 	if err := e.kept(g); err != nil {
 		return Grant{}, err
 	}
@@ -50,24 +57,37 @@ func (e *Engine) cancel(w *waiter, why error) {
 	}
 }
 
-// giveBack releases what nobody is there to use.
+// giveBack releases what nobody is there to use. What the key of w has brought somebody
+// else by now is theirs.
 func (e *Engine) giveBack(w *waiter, why error) error {
 	now, err := e.begin()
-	if err != nil || w.grant.Repeated {
+	if err != nil {
 		return why
 	}
-	for _, l := range w.grant.Leases {
-		if r := e.leases[l.ID]; r != nil && r.ended == nil {
-			e.release(r, now)
+	k := e.grantedKey(w)
+	if !w.grant.Repeated && (k == nil || !k.told) {
+		for _, l := range w.grant.Leases {
+			if r := e.leases[l.ID]; r != nil && r.ended == nil {
+				e.release(r, now)
+			}
 		}
-	}
-	if k := e.client(w.req.Client).keys[w.req.Key]; w.req.Key != "" && k != nil {
-		e.forgetKey(k)
+		if k != nil {
+			e.forgetKey(k)
+		}
 	}
 	if err := e.finish(); err != nil {
 		return err
 	}
 	return why
+}
+
+// grantedKey is the key under which the grant of w is remembered, nil if there is none.
+func (e *Engine) grantedKey(w *waiter) *keyed {
+	k := e.client(w.req.Client).keys[w.req.Key]
+	if k == nil || k.waiting || k.records[0].id != w.grant.Leases[0].ID {
+		return nil
+	}
+	return k
 }
 
 // try grants or refuses w, if that can be known now.
@@ -86,10 +106,12 @@ func (e *Engine) try(w *waiter, now moment) {
 			return
 		}
 	}
-	if err := c.within(req.Quota, w.count); err != nil {
+	room, err := c.room(req.Quota, w.least)
+	if err != nil {
 		e.refuse(w, err)
 		return
 	}
+	w.count = min(w.count, room)
 	if err := e.afford(req.Target, w.least, now); err != nil {
 		e.refuse(w, err)
 		return
@@ -122,20 +144,6 @@ func (e *Engine) trySession(w *waiter, c *client, now moment) {
 	case w.fits(p):
 		e.grant(w, []*proxy{p}, now)
 	}
-}
-
-// tryBatch grants what there is if it is enough, and takes nothing if it is not.
-func (e *Engine) tryBatch(w *waiter, now moment) {
-	w.affordable = w.count
-	for w.affordable > w.least && e.afford(w.req.Target, w.affordable, now) != nil {
-		w.affordable--
-	}
-	e.fill(w)
-	if len(w.reserved) >= w.least {
-		e.grantReserved(w, now)
-		return
-	}
-	e.letGo(w)
 }
 
 // grant lends proxies, each of which has room, and wakes w.

@@ -2,9 +2,21 @@ package lease
 
 import "slices"
 
+// tryBatch answers w if there is enough for it, which it returns, and takes nothing if there
+// is not.
+func (e *Engine) tryBatch(w *waiter, now moment) bool {
+	e.fill(w)
+	if len(w.reserved) < w.least {
+		e.letGo(w)
+		return false
+	}
+	e.grantReserved(w, now)
+	return true
+}
+
 // fill reserves free slots for w until it has all that it asks for.
 func (e *Engine) fill(w *waiter) {
-	for len(w.reserved) < w.affordable {
+	for len(w.reserved) < w.count {
 		p := e.pick(w.class, w.req.Target, w.req.Exclusive)
 		if p == nil {
 			return
@@ -18,6 +30,7 @@ func (e *Engine) reserve(w *waiter, p *proxy) {
 	e.touch(p, func() {
 		p.reserved = append(p.reserved, w)
 		p.exclusive = w.req.Exclusive
+		e.restForTrial(p, w.req.Target)
 	})
 }
 
@@ -28,6 +41,7 @@ func (e *Engine) unreserveOne(w *waiter, p *proxy) {
 		if w.req.Exclusive {
 			p.exclusive = false
 		}
+		e.restForTrial(p, w.req.Target)
 	})
 }
 
@@ -41,13 +55,23 @@ func (e *Engine) letGo(w *waiter) []*proxy {
 	return free
 }
 
-// grantReserved lends what is reserved for w.
+// grantReserved lends what is reserved for w, as far as the budget goes.
 func (e *Engine) grantReserved(w *waiter, now moment) {
-	if err := e.afford(w.req.Target, len(w.reserved), now); err != nil {
-		e.refuse(w, err)
-		return
+	proxies := e.letGo(w)
+	n := len(proxies)
+	err := e.afford(w.req.Target, n, now)
+	for ; err != nil && n > w.least; err = e.afford(w.req.Target, n, now) {
+		n--
 	}
-	e.grant(w, e.letGo(w), now)
+	if err != nil {
+		n = 0
+		e.refuse(w, err)
+	} else {
+		e.grant(w, proxies[:n], now)
+	}
+	for _, p := range proxies[n:] {
+		e.offer(p, now)
+	}
 }
 
 // unreserve gives up what is reserved of p, which may not be lendable any more. Those who
@@ -63,10 +87,41 @@ func (e *Engine) unreserve(p *proxy, now moment) {
 			if w.req.Exclusive {
 				p.exclusive = false
 			}
+			e.restForTrial(p, w.req.Target)
 		})
 		e.fillReserving(w, now)
 	}
 	e.offer(p, now)
+}
+
+// passBy grants a batch that stands behind the reserving one of its line, if enough slots
+// are free that the other cannot have: it may be for a target that they rest for. It says
+// whether it has.
+func (e *Engine) passBy(l *line, now moment) bool {
+	if l == nil || l.reserving == nil {
+		return false
+	}
+	for key, g := range l.groups {
+		if !key.batch {
+			continue
+		}
+		for el := g.Front(); el != nil; el = el.Next() {
+			w, _ := el.Value.(*waiter)
+			if w != l.reserving && w.class.hasRoom(w.least) && e.tryBatch(w, now) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasRoom says whether n slots are free.
+func (c *class) hasRoom(n int) bool {
+	c.free.Scan(func(s slot) bool {
+		n -= s.proxy.MaxLeases - s.load
+		return n > 0
+	})
+	return n <= 0
 }
 
 // reserveFor lets the next batch of a line keep slots, if none does.

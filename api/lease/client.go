@@ -42,12 +42,16 @@ func (c *client) recentGrants(now moment) float64 {
 	return c.recent * math.Exp2(-float64(now-c.recentAt)/float64(recentHalf))
 }
 
-// within returns an error when n more leases exceed the quota.
-func (c *client) within(q Quota, n int) error {
-	if q.Leases > 0 && c.active+c.claimed+n > q.Leases {
-		return &QuotaError{What: "leases", Limit: q.Leases}
+// room is how many more leases the quota allows, and an error when that is less than n.
+func (c *client) room(q Quota, n int) (int, error) {
+	if q.Leases <= 0 {
+		return math.MaxInt, nil
 	}
-	return nil
+	room := q.Leases - c.active - c.claimed
+	if room < n {
+		return 0, &QuotaError{What: "leases", Limit: q.Leases}
+	}
+	return room, nil
 }
 
 // keyed is what a request with a key got.
@@ -56,6 +60,8 @@ type keyed struct {
 	fingerprint string
 	// waiting: it has not been granted yet.
 	waiting bool
+	// told: a request that repeats it got the same.
+	told    bool
 	records []*record
 	moved   string
 	// forgetAt is set when its last lease has ended.
@@ -76,6 +82,7 @@ func (e *Engine) repeated(c *client, req *Request) (*Grant, error) {
 	case k.waiting:
 		return nil, ErrKeyInUse
 	}
+	k.told = true
 	g := &Grant{Moved: k.moved, Repeated: true}
 	for _, r := range k.records {
 		g.Leases = append(g.Leases, e.tell(r))
@@ -115,7 +122,7 @@ func (k *keyed) ring(e *Engine, _ moment) { e.forgetKey(k) }
 func (e *Engine) forgetKey(k *keyed) {
 	e.unset(&k.alarm)
 	delete(e.client(k.client).keys, k.key)
-	e.change(Change{Kind: kindKey, Key: k.client + " " + k.key})
+	e.change(Change{Kind: kindKey, Key: keyOf(k.client, k.key)})
 }
 
 func (k *keyed) change() Change {
@@ -125,7 +132,7 @@ func (k *keyed) change() Change {
 	for _, r := range k.records {
 		b = r.append(appendText(b, r.id))
 	}
-	return Change{Kind: kindKey, Key: k.client + " " + k.key, Value: b}
+	return Change{Kind: kindKey, Key: keyOf(k.client, k.key), Value: b}
 }
 
 func readKeyed(f *form) *keyed {

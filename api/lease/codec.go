@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Kinds of changes. A value begins with the version of its form, so that a later form can
@@ -19,6 +20,9 @@ const (
 )
 
 const formVersion = 1
+
+// keyOf is the Key of what is a client's own. No two are the same, whatever they contain.
+func keyOf(client, name string) string { return strconv.Itoa(len(client)) + " " + client + " " + name }
 
 var errShort = errors.New("it breaks off")
 

@@ -206,9 +206,7 @@ func (c *cooldown) ring(e *Engine, now moment) {
 		e.clear(c.proxy, c)
 	} else {
 		e.target(c.target).ended(c)
-		if c.trial == "" {
-			e.touch(c.proxy, func() { e.setResting(c, false) })
-		}
+		e.touch(c.proxy, func() { e.setResting(c, c.tried()) })
 		e.set(&c.alarm, c.until+strikesKept)
 	}
 	e.offer(c.proxy, now)
@@ -244,14 +242,28 @@ func (e *Engine) beginTrial(p *proxy, r *record) {
 }
 
 // endTrial lets another lease find out, if r has not.
-func (e *Engine) endTrial(p *proxy, r *record, now moment) {
+func (e *Engine) endTrial(p *proxy, r *record) {
 	c := p.cooldowns[r.target]
 	if c == nil || c.trial != r.id {
 		return
 	}
 	c.trial = ""
-	e.setResting(c, now < c.until)
+	e.restForTrial(p, r.target)
 	e.change(c.change())
+}
+
+// tried says whether a lease finds out, or a batch keeps a slot for one that will.
+func (c *cooldown) tried() bool {
+	return c.trial != "" || c.strikes > 0 &&
+		slices.ContainsFunc(c.proxy.reserved, func(w *waiter) bool { return w.req.Target == c.target })
+}
+
+// restForTrial has p lent no more for a target while a trial is under way or reserved, and
+// lent again after that. It is called where p is touched.
+func (e *Engine) restForTrial(p *proxy, target string) {
+	if c := p.cooldowns[target]; c != nil {
+		e.setResting(c, c.ends > 0 || c.tried())
+	}
 }
 
 // passed clears a ban when its trial, or one that ended since, went well.

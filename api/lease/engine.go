@@ -143,6 +143,9 @@ func (e *Engine) stop(why error) {
 	}
 	e.err = why
 	close(e.ended)
+	if !errors.Is(why, ErrStopped) {
+		why = fmt.Errorf("%w: %w", ErrUnavailable, why)
+	}
 	e.queue.refuseAll(e, why)
 }
 

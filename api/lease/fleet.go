@@ -214,6 +214,7 @@ func (e *Engine) put(c Candidate, now moment) {
 	if p == nil {
 		p = newProxy(Candidate{UID: c.UID})
 	}
+	was := p.Candidate
 	// The classes are those of its attributes: it leaves the old ones as what it was.
 	e.touch(p, func() {
 		e.fleet.remove(p)
@@ -223,8 +224,10 @@ func (e *Engine) put(c Candidate, now moment) {
 	if !p.lendable() {
 		e.notLendable(p, now)
 	}
-	e.noticeIfDrained(p)
-	e.noticeIfBanned(p, now)
+	if p.Draining != was.Draining || p.Bans != was.Bans {
+		e.noticeIfDrained(p)
+		e.noticeIfBanned(p, now)
+	}
 	e.offer(p, now)
 }
 

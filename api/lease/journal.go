@@ -15,7 +15,7 @@ type Change struct {
 	Value []byte
 }
 
-// Journal keeps an Engine's state. It is called by one goroutine at a time.
+// Journal keeps an Engine's state. It is called by one goroutine at a time, but for Held.
 type Journal interface {
 	// Load calls each with every thing that is kept, in no order. The bytes of a Change are
 	// each's to keep.
@@ -25,7 +25,8 @@ type Journal interface {
 	// to be closed.
 	Commit(ctx context.Context, changes []Change) error
 	// Held returns an error once another process may have committed since the last Commit of
-	// this one: what is read from memory after that may be outdated.
+	// this one: what is read from memory after that may be outdated. It is asked at any time,
+	// by many, also while Commit or Close is under way and after that.
 	Held() error
 	// Close gives the journal up to whoever comes next.
 	Close() error

@@ -56,7 +56,8 @@ type Request struct {
 	Quota  Quota
 	// Exclusive leases share their proxy with no other.
 	Exclusive bool
-	// Session, if set, gets the same proxy as the last time the client named it.
+	// Session, if set, gets the same proxy as the last time the client named it. It gets one
+	// lease, whatever Count says.
 	Session string
 	// Count is how many leases are asked for, all or none; 0 is one. With AtLeast above 0,
 	// that many do.

@@ -60,7 +60,11 @@ func (e *Engine) countBan(p *proxy, now moment) {
 	e.noticeIfBanned(p, now)
 }
 
+// bansWithin counts the bans that matter by now.
 func (p *proxy) bansWithin(now moment) int {
+	if p.Bans.Count <= 0 {
+		return 0
+	}
 	n := 0
 	for _, at := range p.bans {
 		if now-at <= p.Bans.Window {

@@ -80,7 +80,7 @@ func (r *record) ring(e *Engine, now moment) {
 		return
 	}
 	p := e.fleet.proxies[r.proxy.UID]
-	e.end(r, ErrExpired, now)
+	e.end(r, ErrExpired, r.expires)
 	if p != nil {
 		e.offer(p, now)
 	}
@@ -105,7 +105,7 @@ func (e *Engine) over(r *record, now moment) {
 			if r.exclusive {
 				p.exclusive = false
 			}
-			e.endTrial(p, r, now)
+			e.endTrial(p, r)
 		})
 		e.noticeIfDrained(p)
 	}

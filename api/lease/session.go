@@ -75,7 +75,7 @@ func (s *session) ring(e *Engine, _ moment) {
 	e.change(Change{Kind: kindSession, Key: s.key()})
 }
 
-func (s *session) key() string { return s.id.client + " " + s.id.name }
+func (s *session) key() string { return keyOf(s.id.client, s.id.name) }
 
 func (s *session) change() Change {
 	b := appendText(appendText(newForm(), s.id.client), s.id.name)

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"time"
 
@@ -70,10 +71,13 @@ const (
 	// budgetSlots of a second each; one more, since the first is only in part within the
 	// window.
 	budgetSlots = int(budgetWindow/time.Second) + 1
+	// never is before any moment that a budget asks for.
+	never moment = math.MinInt64 / 2
 )
 
 // budget counts the grants of the last minute.
 type budget struct {
+	// perProxyPerMinute is infinite when it was not told yet.
 	perProxyPerMinute float64
 	// slots by second, of which second is the latest.
 	slots  [budgetSlots]int
@@ -95,7 +99,7 @@ func (e *Engine) SetBudgets(budgets []Budget) {
 		kept[b.Target] = true
 		t := e.target(b.Target)
 		if t.budget == nil {
-			t.budget = &budget{second: int64(now / time.Second), last: -time.Hour}
+			t.budget = &budget{second: int64(now / time.Second), last: never}
 		}
 		t.budget.perProxyPerMinute = b.PerProxyPerMinute
 	}
@@ -110,28 +114,32 @@ func (e *Engine) SetBudgets(budgets []Budget) {
 
 // afford returns an error when n more grants of a target exceed its budget. What the
 // proxies that rest cannot take is nobody's: a ban must not push its load on the rest.
+// When all rest, there is nothing to lend, and that says more than a budget of nothing.
 func (e *Engine) afford(name string, n int, now moment) error {
 	t := e.targets[name]
-	if t == nil || t.budget == nil {
+	if t == nil || t.budget == nil || e.usable(t) == 0 {
 		return nil
 	}
-	b := t.budget
-	b.turn(now)
-	limit := b.perProxyPerMinute * float64(e.usable(t))
-	if float64(b.total+n) <= limit {
+	after := t.budget.after(n, float64(e.usable(t)), now)
+	if after <= 0 {
 		return nil
-	}
-	after := budgetWindow
-	switch {
-	case limit > 0 && limit < 1 && n == 1: // less than one a minute
-		after = time.Duration(float64(budgetWindow)/limit) - (now - b.last)
-		if after <= 0 {
-			return nil
-		}
-	case limit >= 1:
-		after = b.roomAfter(b.total+n-int(limit), now)
 	}
 	return &BudgetError{Target: name, RetryAfter: max(after, time.Second)}
+}
+
+// after is how long it takes until n more grants are within the budget of so many proxies.
+func (b *budget) after(n int, proxies float64, now moment) time.Duration {
+	b.turn(now)
+	limit := b.perProxyPerMinute * proxies
+	switch {
+	case float64(b.total+n) <= limit:
+		return 0
+	case limit >= 1:
+		return b.roomAfter(b.total+n-int(limit), now)
+	case limit > 0 && n == 1: // less than one a minute
+		return time.Duration(min(float64(budgetWindow)/limit, -float64(never))) - (now - b.last)
+	}
+	return budgetWindow
 }
 
 // turn forgets what is older than the window.
@@ -184,7 +192,10 @@ func (b *budget) change(name string) Change {
 }
 
 func readBudget(f *form) *budget {
-	b := &budget{second: f.number(), last: moment(f.number())}
+	b := &budget{perProxyPerMinute: math.Inf(1), second: f.number(), last: moment(f.number())}
+	if b.second < 0 {
+		f.fail()
+	}
 	for i := range b.slots {
 		b.slots[i] = int(f.number())
 		b.total += b.slots[i]

@@ -27,9 +27,8 @@ type waiter struct {
 	// bound is the proxy of its session, moved why it is another one than before.
 	bound *proxy
 	moved string
-	// reserved are slots of a batch that wants more; affordable bounds how many.
-	reserved   []*proxy
-	affordable int
+	// reserved are slots of a batch that wants more.
+	reserved []*proxy
 
 	// place among those that wait; nil when it does not.
 	place *list.Element
@@ -47,11 +46,13 @@ type waiter struct {
 
 func newWaiter(req *Request, now moment) *waiter {
 	w := &waiter{req: req, count: max(req.Count, 1), since: now, ready: make(chan struct{})}
+	if req.Session != "" {
+		w.count = 1
+	}
 	w.least = w.count
 	if req.AtLeast > 0 {
 		w.least = min(req.AtLeast, w.count)
 	}
-	w.affordable = w.count
 	w.alarm.rings = w
 	return w
 }
@@ -119,10 +120,12 @@ func (e *Engine) enqueue(w *waiter, now moment) {
 	e.queue.waiting++
 	e.set(&w.alarm, until)
 	e.stand(w)
-	e.reserveFor(w.class.waiting, now)
+	if w.count > 1 {
+		e.reserveFor(w.class.waiting, now)
+	}
 }
 
-// stand puts w at the end of its group.
+// stand puts w into its group, behind those that are older.
 func (e *Engine) stand(w *waiter) {
 	l := w.class.waiting
 	if l.groups == nil {
@@ -134,7 +137,15 @@ func (e *Engine) stand(w *waiter) {
 		g = list.New()
 		l.groups[w.group] = g
 	}
-	w.place = g.PushBack(w)
+	before := g.Back()
+	for before != nil && before.Value.(*waiter).number > w.number {
+		before = before.Prev()
+	}
+	if before == nil {
+		w.place = g.PushFront(w)
+	} else {
+		w.place = g.InsertAfter(w, before)
+	}
 	if w.bound == nil {
 		return
 	}
@@ -199,11 +210,11 @@ func (w *waiter) ring(e *Engine, now moment) { e.refuse(w, e.noMatchFor(w, now))
 // offer gives the free slots of p to those who wait for them.
 func (e *Engine) offer(p *proxy, now moment) {
 	for e.err == nil && e.queue.waiting > 0 && p.lendable() && !p.full() {
-		w := e.nextFor(p, now)
-		if w == nil {
+		if w := e.nextFor(p, now); w != nil {
+			e.hand(w, p, now)
+		} else if !slices.ContainsFunc(p.classes, func(c *class) bool { return e.passBy(c.waiting, now) }) {
 			return
 		}
-		e.hand(w, p, now)
 	}
 }
 
@@ -247,10 +258,6 @@ func (e *Engine) hand(w *waiter, p *proxy, now moment) {
 		}
 		return
 	}
-	if err := e.afford(w.req.Target, 1, now); err != nil {
-		e.refuse(w, err)
-		return
-	}
 	if w.req.Session != "" && w.bound == nil {
 		// Another request of the session may have been granted since w asked.
 		bound, moved := e.sessionProxy(w.req)
@@ -258,6 +265,15 @@ func (e *Engine) hand(w *waiter, p *proxy, now moment) {
 			e.again(w, now)
 			return
 		}
+	}
+	e.lendTo(w, p, now)
+}
+
+// lendTo grants w, which has waited, a slot of p, if its target's budget has one left.
+func (e *Engine) lendTo(w *waiter, p *proxy, now moment) {
+	if err := e.afford(w.req.Target, 1, now); err != nil {
+		e.refuse(w, err)
+		return
 	}
 	e.grant(w, []*proxy{p}, now)
 }
@@ -279,15 +295,15 @@ func (e *Engine) rebind(p *proxy, now moment) {
 
 // again has w, which waits, ask anew; it keeps its age.
 func (e *Engine) again(w *waiter, now moment) {
-	w.bound, w.moved = e.sessionProxy(w.req)
 	e.leaveLine(w)
+	w.bound, w.moved = e.sessionProxy(w.req)
+	e.stand(w) // a class that somebody waits in stays, whatever pick looks at
 	p := w.bound
 	if p == nil {
 		p = e.pick(w.class, w.req.Target, w.req.Exclusive)
 	}
-	e.stand(w)
 	if p != nil && w.fits(p) && p.matches(w.req.Selector) {
-		e.grant(w, []*proxy{p}, now)
+		e.lendTo(w, p, now)
 	}
 }
 
