@@ -8,12 +8,14 @@ import (
 )
 
 // commit writes a group if the row is ours: $4 to $6 are kinds, keys, and values, which are
-// null for what is gone.
+// null for what is gone. That is looked up thing by thing, as a join may read the whole table
+// after the plan was made for a small one.
 const commit = `
 WITH mine AS (` + renewRow + `), changes AS (
 	SELECT kind, key, value FROM unnest($4::smallint[], $5::bytea[], $6::bytea[]) AS c(kind, key, value)
 ), gone AS (
-	DELETE FROM state USING mine, changes c WHERE state.kind = c.kind AND state.key = c.key AND c.value IS NULL
+	DELETE FROM state WHERE ctid = ANY(ARRAY(
+		SELECT (SELECT s.ctid FROM state s WHERE s.kind = c.kind AND s.key = c.key) FROM mine, changes c WHERE c.value IS NULL))
 ), kept AS (
 	INSERT INTO state SELECT c.kind, c.key, c.value FROM mine, changes c WHERE c.value IS NOT NULL
 	ON CONFLICT (kind, key) DO UPDATE SET value = excluded.value

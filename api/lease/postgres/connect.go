@@ -69,10 +69,9 @@ func parse(dsn, schema, holder string) (*pgx.ConnConfig, error) {
 		"tcp_user_timeout":                    "3s",
 		// Plans are kept for long: one made while the tables were small must not read all of
 		// them when they are large.
-		"enable_seqscan":   "off",
-		"enable_hashjoin":  "off",
-		"enable_mergejoin": "off",
-		"jit":              "off",
+		"enable_seqscan":    "off",
+		"enable_bitmapscan": "off",
+		"jit":               "off",
 	} {
 		config.RuntimeParams[name] = value
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"example.com/fairlead/api/lease"
 	"example.com/fairlead/api/lease/postgres"
@@ -125,6 +126,29 @@ func TestLeaderWithoutItsDatabaseSaysSoBeforeItsTimeIsOver(t *testing.T) {
 	if err := j.Commit(t.Context(), []lease.Change{put("b", "1")}); err == nil {
 		t.Error("a journal that failed keeps again")
 	}
+}
+
+func TestSilenceIsMeasuredFromBeforeTheLastRenewalWasSent(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	clock := clocktesting.NewFakeClock(time.Now())
+	place, err := postgres.New(postgres.Options{DSN: dsn, URL: url, Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := leadingAt(t, place)
+	admin := administrator(t, dsn)
+	execute(t, admin, "BEGIN")
+	execute(t, admin, "SELECT FROM fairlead_leases.leader FOR UPDATE")
+	clock.Step(1800 * time.Millisecond) // a renewal waits for the row now
+	if err := j.Held(); err != nil {
+		t.Error(err)
+	}
+	clock.Step(100 * time.Millisecond)
+	if err := j.Held(); !errors.Is(err, postgres.ErrDeposed) {
+		t.Errorf("after 1.9 s without a word held gave %v", err)
+	}
+	execute(t, admin, "ROLLBACK")
+	eventually.Until(t, "the renewal counts from when it was sent", func() bool { return j.Held() == nil })
 }
 
 func TestCommitThatIsNotWaitedForEndsTheJournal(t *testing.T) {

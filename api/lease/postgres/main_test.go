@@ -3,9 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -30,7 +28,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if dsn := os.Getenv(envLead); dsn != "" {
-		fmt.Println("error", lead(dsn))
+		_, _ = fmt.Fprintln(os.Stdout, "error", lead(dsn))
 		os.Exit(1)
 	}
 	os.Exit(postgrestest.Main(m))
@@ -52,7 +50,9 @@ func lead(dsn string) error {
 		if err := j.Commit(ctx, []lease.Change{put("n", strconv.Itoa(i)), put("n/"+strconv.Itoa(i), "kept")}); err != nil {
 			return err
 		}
-		fmt.Println("kept", i)
+		if _, err := fmt.Fprintln(os.Stdout, "kept", i); err != nil {
+			return err
+		}
 		time.Sleep(time.Millisecond) // the load of the test, nothing to wait for
 	}
 }
@@ -114,8 +114,6 @@ func kept(t testing.TB, j lease.Journal) map[string]string {
 	}
 	return got
 }
-
-func keys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // administrator is a session that is not of a Place.
 func administrator(t testing.TB, dsn string) *pgx.Conn {
