@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"time"
 )
 
 // disturbed finds a pair that was lent while it rested, or other than for a trial after a
