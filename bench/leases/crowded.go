@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"slices"
-	"time"
 )
 
 // crowded finds a proxy that had more leases at a time than it may, or an exclusive one
