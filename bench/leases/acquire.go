@@ -154,15 +154,17 @@ func (c *crawler) repeat(ctx context.Context) *violation {
 		return nil
 	}
 	leases, err := r.leases(k.body)
-	if err != nil || !r.is(http.StatusCreated) || !r.replayed {
-		return breaks(broken, "%s of %s, which has got %v, was answered with %s", k.key, c.name, k.ids, r)
-	}
 	var ids []string
 	for _, l := range leases {
 		ids = append(ids, l.LeaseID)
 	}
-	if !slices.Equal(ids, k.ids) {
+	switch {
+	case err != nil || !r.is(http.StatusCreated):
+		return breaks(broken, "%s of %s, which has got %v, was answered with %s", k.key, c.name, k.ids, r)
+	case !slices.Equal(ids, k.ids):
 		return breaks(grantedTwice, "%s of %s has got %v, and now %v: %s", k.key, c.name, k.ids, ids, r)
+	case !r.replayed:
+		return breaks(broken, "%s of %s was answered again as if for the first time: %s", k.key, c.name, r)
 	}
 	c.count("repeated", 1)
 	return nil

@@ -26,6 +26,9 @@ type options struct {
 	out    io.Writer
 }
 
+// errBroken ends a run whose last line tells of broken promises.
+var errBroken = errors.New("a promise was broken")
+
 // run is what the parts of a run share.
 type run struct {
 	options
@@ -50,6 +53,9 @@ func runAll(ctx context.Context, o options) (*result, error) {
 	err := r.run(ctx)
 	if why := context.Cause(ctx); why != nil {
 		err = why // the others follow from it
+	}
+	if v := new(violation); errors.As(err, &v) {
+		err = errBroken // it was told
 	}
 	r.summarize()
 	return r.result, err
