@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -73,21 +73,29 @@ func (h *record) nextEra() {
 }
 
 // check looks whether the operations can have been done one at a time, each between its
-// call and its return.
-func (h *record) check() (operations int, v *violation) {
+// call and its return. What cannot is drawn into a page in dir.
+func (h *record) check(dir string) (operations int, v *violation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	parts := partition(h.ops)
-	for _, ops := range parts {
+	for _, ops := range partition(h.ops) {
 		i, _ := ops[0].Input.(input)
 		switch porcupine.CheckOperationsTimeout(fleetModel(), ops, checkTimeout) {
 		case porcupine.Illegal:
-			return len(h.ops), breaks(notLinear, "the %d recorded operations on %s fit no order:%s", len(ops), i.proxy, list(described(ops)))
+			return len(h.ops), breaks(notLinear, "the %d recorded operations on %s fit no order: %s", len(ops), i.proxy, drawn(ops, filepath.Join(dir, i.proxy+".html")))
 		case porcupine.Unknown:
 			return len(h.ops), breaks(notLinear, "no order of the %d recorded operations on %s was found within %s, nor that there is none", len(ops), i.proxy, checkTimeout)
 		}
 	}
 	return len(h.ops), nil
+}
+
+// drawn says where a page with the operations is.
+func drawn(ops []porcupine.Operation, page string) string {
+	_, info := porcupine.CheckOperationsVerbose(fleetModel(), ops, checkTimeout)
+	if err := porcupine.VisualizePath(fleetModel(), info, page); err != nil {
+		return err.Error()
+	}
+	return "look at " + page
 }
 
 // recorder is a client whose operations are recorded. It knows no more of leases than their ids.
@@ -195,21 +203,4 @@ func listedOf(proxy string, r reply) (o output, v *violation) {
 		o.id = l.LeaseID
 	}
 	return o, nil
-}
-
-// operation prints one.
-type operation porcupine.Operation
-
-func (o operation) String() string {
-	return fleetModel().DescribeOperation(o.Input, o.Output) + " " + seconds(time.Duration(o.Call)) + " to " + seconds(time.Duration(o.Return))
-}
-
-func described(ops []porcupine.Operation) []operation {
-	sorted := make([]operation, len(ops))
-	for i, op := range ops {
-		sorted[i] = operation(op)
-	}
-	slices.SortFunc(sorted, func(a, b operation) int { return cmp.Compare(a.Call, b.Call) })
-	const most = 400
-	return sorted[max(0, len(sorted)-most):]
 }

@@ -59,7 +59,7 @@ func TestAnOrderOfTheOperationsIsFoundWhereThereIsOne(t *testing.T) {
 			for i, op := range tt.ops {
 				h.add(i, op.input, op.output, span{op.sent, op.got})
 			}
-			n, v := h.check()
+			n, v := h.check(t.TempDir())
 			if verdictOf(v) != tt.want || n != len(tt.ops) {
 				t.Errorf("of %d operations found %v, want %q of %d", n, v, tt.want, len(tt.ops))
 			}

@@ -69,7 +69,7 @@ func (p *phase) play(ctx context.Context, blows int, blow func(context.Context, 
 	if err := p.underLoad(ctx, blows, blow); err != nil {
 		return err
 	}
-	operations, v := p.record.check()
+	operations, v := p.record.check(p.dir)
 	if v != nil {
 		return p.fail(v)
 	}

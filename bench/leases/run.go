@@ -162,7 +162,7 @@ func (r *run) summarize() {
 	for _, k := range slices.Sorted(maps.Keys(r.counts)) {
 		words = append(words, fmt.Sprintf("%s %d", k, r.counts[k]))
 	}
-	r.printf("%s", strings.Join(words, ", "))
+	r.printf("what was looked at: %s", strings.Join(words, ", "))
 	if len(r.result.serving) > 0 {
 		r.printf("serving again: %s", distribution(r.result.serving))
 	}
