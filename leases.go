@@ -1,15 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"example.com/fairlead/api/lease"
 	"example.com/fairlead/api/lease/bolt"
+	"example.com/fairlead/api/lease/postgres"
 )
 
 const (
@@ -58,5 +60,13 @@ func (s *leaseSettings) place(log *slog.Logger) (lease.Place, error) {
 	if s.postgresFile == "" {
 		return bolt.New(s.file, log), nil
 	}
-	return nil, errors.New("not here yet")
+	dsn, err := os.ReadFile(s.postgresFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the connection string (--%s): %w", flagLeasesPostgres, err)
+	}
+	place, err := postgres.New(postgres.Options{DSN: strings.TrimSpace(string(dsn)), URL: strings.TrimSuffix(s.advertiseURL, "/")})
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s: %w", flagLeasesPostgres, s.postgresFile, err)
+	}
+	return place, nil
 }

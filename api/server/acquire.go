@@ -47,7 +47,7 @@ func (s *server) acquire(w http.ResponseWriter, r *http.Request, e *lease.Engine
 		return
 	}
 	if req.Wait > 0 {
-		extendDeadlines(w, req.Wait)
+		extendDeadline(w, req.Wait)
 	}
 	g, err := s.lend(r.Context(), e, req)
 	s.metrics.count(err)

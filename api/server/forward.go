@@ -59,7 +59,7 @@ func (f forwarder) to(leader string, w http.ResponseWriter, r *http.Request) {
 		noLeader(w, r, "the leader has no URL that can be reached: give each replica its own --advertise-url")
 		return
 	}
-	extendDeadlines(w, maxWait) // whatever the request waits for
+	extendDeadline(w, maxWait) // whatever the request waits for
 	f.proxy.ServeHTTP(w, withValue(r, leaderKey{}, target))
 }
 

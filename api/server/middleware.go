@@ -65,6 +65,10 @@ func identify(next http.Handler) http.Handler {
 	})
 }
 
+func withValue(r *http.Request, key, value any) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), key, value))
+}
+
 func requestID(ctx context.Context) string {
 	if c, ok := ctx.Value(callKey{}).(*call); ok {
 		return c.id

@@ -51,6 +51,22 @@ type Options struct {
 	Metrics *prometheus.Registry
 }
 
+func (o Options) withDefaults() Options {
+	if o.MaxLeaseTTL == 0 {
+		o.MaxLeaseTTL = DefaultMaxLeaseTTL
+	}
+	if o.DefaultLeaseTTL == 0 {
+		o.DefaultLeaseTTL = min(DefaultLeaseTTL, o.MaxLeaseTTL)
+	}
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	return o
+}
+
 type server struct {
 	Options
 
@@ -72,20 +88,9 @@ func New(o Options) (*API, error) {
 	if o.Desk == nil || o.Secrets == nil || o.Objects == nil || o.Workflows == nil || o.Log == nil {
 		return nil, errors.New("the API needs a Desk, a Secrets reader, Objects, Workflows and a Log")
 	}
-	if o.MaxLeaseTTL == 0 {
-		o.MaxLeaseTTL = DefaultMaxLeaseTTL
-	}
-	if o.DefaultLeaseTTL == 0 {
-		o.DefaultLeaseTTL = min(DefaultLeaseTTL, o.MaxLeaseTTL)
-	}
+	o = o.withDefaults()
 	if o.DefaultLeaseTTL > o.MaxLeaseTTL {
 		return nil, errors.New("the default TTL of leases exceeds their maximum: lower it")
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-	if o.Metrics == nil {
-		o.Metrics = prometheus.NewRegistry()
 	}
 	s := &server{Options: o, fleet: newFleet(o.Desk), locked: &locked{clock: o.Clock}, failures: newFailures(o.Clock), metrics: newMetrics()}
 	s.forward = s.newForwarder()
@@ -105,6 +110,14 @@ func (a *API) Watch(ctx context.Context, proxies Informers) error {
 		return fmt.Errorf("watch the Proxies: %w", err)
 	}
 	return nil
+}
+
+// Mount adds routes of somebody else, for which the API asks for a token as for its own.
+func (a *API) Mount(routes func(chi.Router)) {
+	a.Group(func(r chi.Router) {
+		r.Use(a.server.authenticate)
+		routes(r)
+	})
 }
 
 func (s *server) routes() *chi.Mux {

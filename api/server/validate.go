@@ -2,9 +2,7 @@ package server
 
 import (
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,25 +11,26 @@ import (
 )
 
 func (b acquireRequest) validate() error {
-	for _, k := range slices.Sorted(maps.Keys(b.Selector)) {
-		field := fmt.Sprintf("selector[%q]", k)
-		switch {
-		case k == "":
-			return badRequest("invalid_selector", "selector has an attribute without a name")
-		case strings.HasPrefix(k, "attr."):
-			return badRequest("invalid_selector", "%s: name the attribute alone, attr. is for queries of GET /v1/proxies", field)
-		}
-		if err := checkName("the name of "+field, k); err != nil {
+	for name, value := range b.Selector {
+		if err := checkAttribute(name, value); err != nil {
 			return err
 		}
-		if len(b.Selector[k]) > maxName {
-			return badRequest("invalid_selector", "%s is longer than %d bytes", field, maxName)
-		}
 	}
-	if err := b.validateNumbers(); err != nil {
-		return err
+	return firstOf(b.validateNumbers(), checkName("target", b.Target), checkName("session", b.Session))
+}
+
+func checkAttribute(name, value string) error {
+	switch {
+	case name == "":
+		return badRequest("invalid_selector", "selector has an attribute without a name")
+	case strings.HasPrefix(name, "attr."):
+		return badRequest("invalid_selector", "selector[%q]: name the attribute alone, attr. is for queries of GET /v1/proxies", name)
+	case len(value) > maxName:
+		return badRequest("invalid_selector", "selector[%q] is longer than %d bytes", name, maxName)
+	case checkName("", name) != nil:
+		return checkName(fmt.Sprintf("the name of selector[%q]", name), name)
 	}
-	return firstOf(checkName("target", b.Target), checkName("session", b.Session))
+	return nil
 }
 
 const (
@@ -44,20 +43,30 @@ const (
 )
 
 func (b acquireRequest) validateNumbers() error {
-	longest := int(maxWait / time.Second)
+	return firstOf(
+		b.validateCount(),
+		within("waitSeconds", b.WaitSeconds, 0, int(maxWait/time.Second)),
+		within("priority", b.Priority, 0, lease.MaxPriority),
+	)
+}
+
+func (b acquireRequest) validateCount() error {
 	switch {
-	case b.Count != nil && (*b.Count < 1 || *b.Count > maxCount):
-		return badRequest("invalid_body", "count must be between 1 and %d", maxCount)
-	case b.AtLeast != nil && b.Count == nil:
+	case b.Count == nil && b.AtLeast == nil:
+		return nil
+	case b.Count == nil:
 		return badRequest("invalid_body", "atLeast says how many of count are enough: give count too")
+	case b.Session != "" && *b.Count > 1:
+		return badRequest("invalid_body", "a session has one proxy: leave count out, or session")
 	case b.AtLeast != nil && (*b.AtLeast < 1 || *b.AtLeast > *b.Count):
 		return badRequest("invalid_body", "atLeast must be between 1 and count, which is %d", *b.Count)
-	case b.Session != "" && b.Count != nil && *b.Count > 1:
-		return badRequest("invalid_body", "a session has one proxy: leave count out, or session")
-	case b.WaitSeconds < 0 || b.WaitSeconds > longest:
-		return badRequest("invalid_body", "waitSeconds must be between 0 and %d", longest)
-	case b.Priority < 0 || b.Priority > lease.MaxPriority:
-		return badRequest("invalid_body", "priority must be between 0 and %d", lease.MaxPriority)
+	}
+	return within("count", *b.Count, 1, maxCount)
+}
+
+func within(field string, n, least, most int) error {
+	if n < least || n > most {
+		return badRequest("invalid_body", "%s must be between %d and %d", field, least, most)
 	}
 	return nil
 }

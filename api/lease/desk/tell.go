@@ -39,10 +39,9 @@ func (d *Desk) tell(ctx context.Context, e *lease.Engine) {
 		d.forgetGone(pending)
 		err := d.round(ctx, pending)
 		var again <-chan time.Time
-		switch {
-		case err == nil:
+		if err == nil {
 			retry, told = firstRetry, ""
-		default:
+		} else {
 			if err.Error() != told && ctx.Err() == nil {
 				told = err.Error()
 				d.Log.WarnContext(ctx, "workflows do not know yet what happened to their leases; they are told again", "proxies", len(pending), "error", err)

@@ -69,9 +69,8 @@ func parse(dsn, schema, holder string) (*pgx.ConnConfig, error) {
 		"tcp_user_timeout":                    "3s",
 		// Plans are kept for long: one made while the tables were small must not read all of
 		// them when they are large.
-		"enable_seqscan":    "off",
-		"enable_bitmapscan": "off",
-		"jit":               "off",
+		"enable_seqscan": "off",
+		"jit":            "off",
 	} {
 		config.RuntimeParams[name] = value
 	}

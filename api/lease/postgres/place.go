@@ -88,7 +88,8 @@ func New(o Options) (*Place, error) {
 func (p *Place) Leader() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.options.Clock.Now().Before(p.leader.until) {
+	// After a restart it may be this one's URL, from before.
+	if p.leader.url == p.options.URL || !p.options.Clock.Now().Before(p.leader.until) {
 		return ""
 	}
 	return p.leader.url

@@ -158,6 +158,32 @@ func TestCandidateKnowsTheLeader(t *testing.T) {
 	}
 }
 
+func TestRestartedReplicaIsNotItsOwnLeader(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	leading(t, dsn) // as before the restart
+	looked := make(chan struct{}, 1)
+	jitter := func() float64 {
+		select {
+		case looked <- struct{}{}:
+		default:
+		}
+		return 0
+	}
+	restarted, err := postgres.New(postgres.Options{DSN: dsn, URL: url, Jitter: jitter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var lead sync.WaitGroup
+	lead.Go(func() { _, _ = restarted.Lead(ctx) })
+	<-looked
+	if got := restarted.Leader(); got != "" {
+		t.Errorf("it knows %s", got)
+	}
+	cancel()
+	lead.Wait()
+}
+
 func TestSamePlaceLeadsAgain(t *testing.T) {
 	place := newPlace(t, postgrestest.Database(t))
 	first := leadingAt(t, place)
