@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -68,6 +69,9 @@ func command(ctx context.Context, args []string, out io.Writer) int {
 func inDirectory(ctx context.Context, o options) (*result, error) {
 	got := &result{}
 	var err error
+	if o.binDir, err = filepath.Abs(o.binDir); err != nil { // or a plain name would be searched for
+		return got, fmt.Errorf("find the programs: %w", err)
+	}
 	if o.dir, err = os.MkdirTemp("", "fairlead-chaos-lease-"); err != nil {
 		return got, fmt.Errorf("make a directory for the run: %w", err)
 	}

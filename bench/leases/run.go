@@ -162,7 +162,9 @@ func (r *run) summarize() {
 	for _, k := range slices.Sorted(maps.Keys(r.counts)) {
 		words = append(words, fmt.Sprintf("%s %d", k, r.counts[k]))
 	}
-	r.printf("what was looked at: %s", strings.Join(words, ", "))
+	if len(words) > 0 {
+		r.printf("looked at: %s", strings.Join(words, ", "))
+	}
 	if len(r.result.serving) > 0 {
 		r.printf("serving again: %s", distribution(r.result.serving))
 	}

@@ -29,27 +29,30 @@ type stack struct {
 	network *network
 }
 
-func startStack(ctx context.Context, o options) (s *stack, err error) {
+func startStack(ctx context.Context, o options) (*stack, error) {
 	programs := append(controlplane.Programs(), "fairlead")
 	if err := controlplane.CheckPrograms(o.binDir, programs...); err != nil {
 		return nil, err
 	}
-	s = &stack{dir: o.dir, kubeconfig: filepath.Join(o.dir, "kubeconfig"), tokens: filepath.Join(o.dir, "tokens.yaml")}
+	s := &stack{dir: o.dir, kubeconfig: filepath.Join(o.dir, "kubeconfig"), tokens: filepath.Join(o.dir, "tokens.yaml")}
+	var err error
 	if s.ports, err = ports.Reserve(4); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.stop())
-		}
-	}()
+	if err := s.start(ctx, o); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
+}
+
+func (s *stack) start(ctx context.Context, o options) (err error) {
 	if s.group, err = child.NewGroup(filepath.Join(o.dir, "servers")); err != nil {
-		return nil, err
+		return err
 	}
 	address := ""
 	if o.blows > 0 {
 		if s.network, err = makeNetwork(ctx); err != nil {
-			return nil, err
+			return err
 		}
 		address = s.network.host()
 	}
@@ -57,15 +60,15 @@ func startStack(ctx context.Context, o options) (s *stack, err error) {
 		Dir: filepath.Join(o.dir, "control-plane"), BinDir: o.binDir, Address: address, Port: s.ports.Ports[0], EtcdPort: s.ports.Ports[1],
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := controlplane.Apply(ctx, kube.Config, deploy.Files, "crds/*.yaml"); err != nil {
-		return nil, err
+		return err
 	}
 	if err := makeFleet(ctx, kube.Config, eras(o)); err != nil {
-		return nil, err
+		return err
 	}
-	return s, errors.Join(kube.WriteKubeconfig(s.kubeconfig, controlplane.Admin), writeTokens(s.tokens, crawlers))
+	return errors.Join(kube.WriteKubeconfig(s.kubeconfig, controlplane.Admin), writeTokens(s.tokens, crawlers))
 }
 
 // eras is how many sets of recorded proxies the longer phase needs.
