@@ -27,11 +27,12 @@ func (p *phase) killOnly(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	took := p.taken(at, served)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.result.kills++
-	p.result.serving = append(p.result.serving, served-at)
-	p.printf("%s: kill %d, serving again after %s", p.name, n+1, seconds(served-at))
+	p.result.serving = append(p.result.serving, took)
+	p.printf("%s: kill %d, serving again after %s", p.name, n+1, took)
 	return nil
 }
 
@@ -77,11 +78,12 @@ func (p *phase) strikeLeader(ctx context.Context, n int) error {
 	if err != nil {
 		return fmt.Errorf("after the leader was %s: %w", kind, err)
 	}
+	took := p.taken(at, served)
 	p.mu.Lock()
 	p.result.failovers++
-	p.result.failover = append(p.result.failover, served-at)
+	p.result.failover = append(p.result.failover, took)
 	p.mu.Unlock()
-	p.printf("%s: blow %d, the leader %s is %s, another one serves after %s", p.name, n+1, leader.name, kind, seconds(served-at))
+	p.printf("%s: blow %d, the leader %s is %s, another one serves after %s", p.name, n+1, leader.name, kind, took)
 	if err := p.mend(ctx, leader, kind, at+lasts); err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (p *phase) strikeLeader(ctx context.Context, n int) error {
 func (p *phase) strike(ctx context.Context, r *replica, kind blow) error {
 	switch kind {
 	case blowStop:
-		return r.signal(syscall.SIGSTOP)
+		return r.halt(ctx)
 	case blowCut:
 		return p.stack.network.cut(ctx, r.link)
 	}

@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+func times(all ...time.Duration) (measured []taken) {
+	for _, took := range all {
+		measured = append(measured, taken{took: took})
+	}
+	return measured
+}
+
 func TestTheLastLine(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -15,7 +22,7 @@ func TestTheLastLine(t *testing.T) {
 	}{
 		{
 			"all was kept",
-			result{kills: 50, failovers: 60, ordered: true, serving: []time.Duration{time.Second, 900 * time.Millisecond}, failover: []time.Duration{3100 * time.Millisecond}},
+			result{kills: 50, failovers: 60, ordered: true, serving: times(time.Second, 900*ms), failover: times(3100 * ms)},
 			"50 kills, 60 failovers: 0 leases lost, 0 sessions lost, 0 cooldowns lost, 0 granted twice, linearizable; serving again after 1.0 s at most, failover 3.1 s at most",
 		},
 		{
@@ -25,7 +32,7 @@ func TestTheLastLine(t *testing.T) {
 		},
 		{
 			"it did not come to its end",
-			result{failovers: 2, failover: []time.Duration{time.Second}},
+			result{failovers: 2, failover: times(time.Second)},
 			"0 kills, 2 failovers: 0 leases lost, 0 sessions lost, 0 cooldowns lost, 0 granted twice, linearizability not known; failover 1.0 s at most",
 		},
 	} {
@@ -38,18 +45,22 @@ func TestTheLastLine(t *testing.T) {
 }
 
 func TestWhatTookTooLongIsNamed(t *testing.T) {
-	r := result{serving: []time.Duration{time.Second, 3 * time.Second}, failover: []time.Duration{4 * time.Second}}
+	r := result{serving: times(time.Second, 3*time.Second), failover: times(4 * time.Second)}
 	if got := r.slow(2*time.Second, 5*time.Second); len(got) != 1 || !strings.Contains(got[0], "serving again took longer than 2s 1 times") {
 		t.Errorf("named %q", got)
 	}
 	if got := r.slow(3*time.Second, 5*time.Second); len(got) != 0 {
 		t.Errorf("named %q, though all were within", got)
 	}
+	r.serving[1].stalled = 1500 * ms
+	if got := r.slow(2*time.Second, 5*time.Second); len(got) != 0 {
+		t.Errorf("named %q, though the machine stood still", got)
+	}
 }
 
 func TestADistributionSortsItsTimes(t *testing.T) {
 	const want = "3 times, least 1.00 s, half within 2.00 s, nine of ten within 2.00 s, most 3.00 s"
-	if got := distribution([]time.Duration{3 * time.Second, time.Second, 2 * time.Second}); got != want {
+	if got := distribution(times(3*time.Second, time.Second, 2*time.Second)); got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // replica is one `fairlead api`, which the run starts, harms and starts again.
@@ -82,6 +85,45 @@ func (r *replica) signal(s syscall.Signal) error {
 		return fmt.Errorf("%s %s: %w", s, r.name, err)
 	}
 	return nil
+}
+
+// halt stops the program, and waits until none of its threads runs any more.
+func (r *replica) halt(ctx context.Context) error {
+	if err := r.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		stopped, err := r.stopped()
+		if stopped || err != nil {
+			return err
+		}
+		if err := linger(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *replica) stopped() (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.process == nil {
+		return false, fmt.Errorf("stop %s: it does not run", r.name)
+	}
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", r.process.Pid))
+	if err != nil {
+		return false, fmt.Errorf("find the threads of %s: %w", r.name, err)
+	}
+	for _, file := range threads {
+		stat, err := os.ReadFile(file) // #nosec G304 -- of the kernel
+		if err != nil {
+			return false, fmt.Errorf("look at a thread of %s: %w", r.name, err)
+		}
+		// The state follows the name, which may have any character.
+		if _, state, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')'):]), " "); !strings.HasPrefix(state, "T") {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // kill ends the program without any warning, and waits until it is gone.

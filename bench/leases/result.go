@@ -16,7 +16,21 @@ type result struct {
 	ordered bool
 	// serving are the times from a kill of the only process until requests are served
 	// again, failover those from a blow to the leader until another replica serves them.
-	serving, failover []time.Duration
+	serving, failover []taken
+}
+
+// taken is a time that was measured.
+type taken struct {
+	took time.Duration
+	// stalled is for how long of it the machine stood still.
+	stalled time.Duration
+}
+
+func (t taken) String() string {
+	if t.stalled == 0 {
+		return seconds(t.took)
+	}
+	return fmt.Sprintf("%s, of which the machine stood still for %s", seconds(t.took), seconds(t.stalled))
 }
 
 // String is the last line of a run.
@@ -40,21 +54,21 @@ func (r *result) String() string {
 	lead := ";"
 	for _, m := range []struct {
 		what  string
-		times []time.Duration
+		times []taken
 	}{{"serving again after", r.serving}, {"failover", r.failover}} {
 		if len(m.times) > 0 {
-			fmt.Fprintf(&b, "%s %s %.1f s at most", lead, m.what, slices.Max(m.times).Seconds())
+			fmt.Fprintf(&b, "%s %s %.1f s at most", lead, m.what, slices.Max(sorted(m.times)).Seconds())
 			lead = ","
 		}
 	}
 	return b.String()
 }
 
-// slow names the bounds that were exceeded.
+// slow names the bounds that the program has exceeded.
 func (r *result) slow(serving, failover time.Duration) (what []string) {
 	for _, m := range []struct {
 		name  string
-		times []time.Duration
+		times []taken
 		bound time.Duration
 	}{{"serving again", r.serving, serving}, {"failover", r.failover, failover}} {
 		if n := over(m.times, m.bound); n > 0 {
@@ -64,18 +78,26 @@ func (r *result) slow(serving, failover time.Duration) (what []string) {
 	return what
 }
 
-func over(times []time.Duration, bound time.Duration) (n int) {
+func over(times []taken, bound time.Duration) (n int) {
 	for _, t := range times {
-		if t > bound {
+		if t.took-t.stalled > bound {
 			n++
 		}
 	}
 	return n
 }
 
+func sorted(times []taken) (all []time.Duration) {
+	for _, t := range times {
+		all = append(all, t.took)
+	}
+	slices.Sort(all)
+	return all
+}
+
 // distribution of times, in seconds.
-func distribution(times []time.Duration) string {
-	sorted := slices.Sorted(slices.Values(times))
-	at := func(percent int) float64 { return sorted[(len(sorted)-1)*percent/100].Seconds() }
-	return fmt.Sprintf("%d times, least %.2f s, half within %.2f s, nine of ten within %.2f s, most %.2f s", len(sorted), at(0), at(50), at(90), at(100))
+func distribution(times []taken) string {
+	all := sorted(times)
+	at := func(percent int) float64 { return all[(len(all)-1)*percent/100].Seconds() }
+	return fmt.Sprintf("%d times, least %.2f s, half within %.2f s, nine of ten within %.2f s, most %.2f s", len(all), at(0), at(50), at(90), at(100))
 }

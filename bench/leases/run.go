@@ -33,6 +33,7 @@ var errBroken = errors.New("a promise was broken")
 type run struct {
 	options
 	start    time.Time
+	pulse    *pulse
 	stack    *stack
 	capacity map[string]int
 	stop     context.CancelCauseFunc
@@ -62,6 +63,16 @@ func runAll(ctx context.Context, o options) (*result, error) {
 }
 
 func (r *run) run(ctx context.Context) (err error) {
+	beside, end := context.WithCancel(ctx)
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	defer end()
+	r.pulse = newPulse(r.now, r.dir)
+	beating.Go(func() {
+		if err := r.pulse.beat(beside); err != nil {
+			r.stop(err)
+		}
+	})
 	r.stack, err = startStack(ctx, r.options)
 	if err != nil {
 		return fmt.Errorf("start the servers: %w", err)
@@ -129,6 +140,11 @@ func (r *run) newReplica(name, host string, port int, leases ...string) *replica
 		name: name, url: "http://" + address, command: append(command, leases...), log: filepath.Join(r.dir, name+".log"),
 		ended: func(err error) { r.stop(err) },
 	}
+}
+
+// taken is the time from one moment to another.
+func (r *run) taken(from, to time.Duration) taken {
+	return taken{to - from, r.pulse.stalled(span{from, to})}
 }
 
 func (r *run) now() time.Duration { return time.Since(r.start) }
