@@ -49,7 +49,9 @@ func (c *crawler) newRequest() (body acquireBody, key string) {
 		body.Exclusive = true
 	case n < 56:
 		body.Count = 2 + c.dice.Below(3)
-		body.AtLeast = 1 + c.dice.Below(body.Count)
+		if c.dice.Chance(60) {
+			body.AtLeast = 1 + c.dice.Below(body.Count)
+		}
 	default:
 		body.Selector[attrRegion] = regions[c.dice.Below(len(regions))]
 	}
@@ -94,8 +96,8 @@ func (c *crawler) acquired(body acquireBody, key string, r reply) *violation {
 	case r.known() && r.status != http.StatusConflict:
 		return breaks(broken, "a request for leases %+v was answered with %s", body, r)
 	}
-	if r.doubt() { // it may have been granted, and its session may have moved
-		c.limbo = append(c.limbo, limbo{max(body.Count, 1), r.sent + secondsOf(body.TTLSeconds) + outage})
+	if _, most := body.bounds(); r.doubt() { // it may have been granted, and its session may have moved
+		c.limbo = append(c.limbo, limbo{most, r.sent + secondsOf(body.TTLSeconds) + outage})
 		delete(c.sessions, body.Session)
 	}
 	return nil
@@ -103,7 +105,8 @@ func (c *crawler) acquired(body acquireBody, key string, r reply) *violation {
 
 func (c *crawler) granted(body acquireBody, key string, r reply) *violation {
 	leases, err := r.leases(body)
-	if err != nil || len(leases) > max(body.Count, 1) || len(leases) < max(body.AtLeast, 1) {
+	least, most := body.bounds()
+	if err != nil || len(leases) < least || len(leases) > most {
 		return breaks(broken, "a request for leases %+v was answered with %s", body, r)
 	}
 	used := usedKey{key: key, body: body}

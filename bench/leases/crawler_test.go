@@ -153,6 +153,29 @@ func TestARequestThatIsNotAnsweredMayHaveBeenGranted(t *testing.T) {
 	}
 }
 
+func TestABatchHasAsManyLeasesAsItAskedFor(t *testing.T) {
+	const two = `{"leases": [{"leaseID": "a", "proxy": {"name": "p"}}, {"leaseID": "b", "proxy": {"name": "p"}}]}`
+	for _, tt := range []struct {
+		name           string
+		count, atLeast int
+		want           verdict
+	}{
+		{"all", 2, 0, ""},
+		{"not all", 3, 0, broken},
+		{"enough", 3, 2, ""},
+		{"too few", 4, 3, broken},
+		{"too many", 1, 1, broken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := newTestCrawler(t, nil)
+			body := acquireBody{Count: tt.count, AtLeast: tt.atLeast}
+			if v := c.acquired(body, "", answered(span{0, ms}, 201, nil, []byte(two))); verdictOf(v) != tt.want {
+				t.Errorf("found %v, want %q", v, tt.want)
+			}
+		})
+	}
+}
+
 func TestALeaseCountsFromTheFirstAttempt(t *testing.T) {
 	c, _ := newTestCrawler(t, map[string]string{askPath: `201 {"leaseID": "a", "proxy": {"name": "p"}, "trial": true}`})
 	body := acquireBody{TTLSeconds: 10, Target: "t"}

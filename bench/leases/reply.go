@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,6 +141,12 @@ type (
 		} `json:"cooldowns"`
 	}
 )
+
+// bounds are how many leases a request may get.
+func (b acquireBody) bounds() (least, most int) {
+	most = max(b.Count, 1)
+	return cmp.Or(b.AtLeast, most), most
+}
 
 // leases of a 201, be it one or a list.
 func (r reply) leases(body acquireBody) ([]leaseAnswer, error) {
