@@ -24,24 +24,13 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 		e.enqueue(w, now)
 	}
 	switch {
-	case !w.done && w.place == nil:
+	case w.done:
+	case w.place == nil:
 		e.refuse(w, e.noMatchFor(w, now))
-	case !w.done:
-		e.mu.Unlock()
-		select {
-		case <-w.ready:
-		case <-ctx.Done():
-		}
-		e.mu.Lock()
-		e.cancel(w, ctx.Err())
+	default:
+		e.await(ctx, w)
 	}
-	// What a refusal has seen must be kept as well: it is told.
-	g := e.barrier()
-	e.mu.Unlock()
-	if errors.Is(w.err, ErrStopped) {
-		return Grant{}, w.err
-	}
-	if err := e.kept(g); err != nil {
+	if err := e.unlockWhenKept(w.told); err != nil && !errors.Is(w.err, ErrStopped) {
 		return Grant{}, err
 	}
 	if err := ctx.Err(); err != nil && w.err == nil {
@@ -50,41 +39,63 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	return w.grant, w.err
 }
 
-// cancel refuses w, unless it was granted or refused at the same time.
-func (e *Engine) cancel(w *waiter, why error) {
+// await lets others work until w is done, and refuses it when ctx ends before that.
+func (e *Engine) await(ctx context.Context, w *waiter) {
+	e.unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	e.mu.Lock()
 	if !w.done {
-		e.refuse(w, fmt.Errorf("wait for a proxy: %w", why))
+		e.refuse(w, fmt.Errorf("wait for a proxy: %w", ctx.Err()))
 	}
 }
 
-// giveBack releases what nobody is there to use. What the key of w has brought somebody
-// else by now is theirs.
+// Undo takes back what req was granted, for whoever finds that nobody can use it: its
+// leases end, and its key is free again. What the key has brought somebody else by now is
+// theirs, and stays.
+func (e *Engine) Undo(_ context.Context, req Request, g Grant) error {
+	now, err := e.begin()
+	if err != nil {
+		return err
+	}
+	e.undo(&req, g, now)
+	return e.finish()
+}
+
+// giveBack releases what nobody is there to use.
 func (e *Engine) giveBack(w *waiter, why error) error {
 	now, err := e.begin()
 	if err != nil {
 		return why
 	}
-	k := e.grantedKey(w)
-	if !w.grant.Repeated && (k == nil || !k.told) {
-		for _, l := range w.grant.Leases {
-			if r := e.leases[l.ID]; r != nil && r.ended == nil {
-				e.release(r, now)
-			}
-		}
-		if k != nil {
-			e.forgetKey(k)
-		}
-	}
+	e.undo(w.req, w.grant, now)
 	if err := e.finish(); err != nil {
 		return err
 	}
 	return why
 }
 
-// grantedKey is the key under which the grant of w is remembered, nil if there is none.
-func (e *Engine) grantedKey(w *waiter) *keyed {
-	k := e.client(w.req.Client).keys[w.req.Key]
-	if k == nil || k.waiting || k.records[0].id != w.grant.Leases[0].ID {
+func (e *Engine) undo(req *Request, g Grant, now moment) {
+	k := e.grantedKey(req, g)
+	if g.Repeated || k != nil && k.told {
+		return
+	}
+	for _, l := range g.Leases {
+		if r := e.leases[l.ID]; r != nil && r.ended == nil {
+			e.release(r, now)
+		}
+	}
+	if k != nil {
+		e.forgetKey(k)
+	}
+}
+
+// grantedKey is the key under which a grant is remembered, nil if there is none.
+func (e *Engine) grantedKey(req *Request, g Grant) *keyed {
+	k := e.client(req.Client).keys[req.Key]
+	if k == nil || k.waiting || k.records[0].id != g.Leases[0].ID {
 		return nil
 	}
 	return k
@@ -94,6 +105,7 @@ func (e *Engine) grantedKey(w *waiter) *keyed {
 func (e *Engine) try(w *waiter, now moment) {
 	req := w.req
 	c := e.client(req.Client)
+	w.client = c
 	if req.Key != "" && !w.keyed {
 		g, err := e.repeated(c, req)
 		switch {
@@ -148,12 +160,15 @@ func (e *Engine) trySession(w *waiter, c *client, now moment) {
 
 // grant lends proxies, each of which has room, and wakes w.
 func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
-	records := make([]*record, len(proxies))
+	var records []*record
 	w.grant.Leases = make([]Lease, len(proxies))
 	for i, p := range proxies {
 		r := e.lend(p, w.req, now)
 		e.bind(p, r)
-		records[i], w.grant.Leases[i] = r, e.tell(r)
+		w.grant.Leases[i] = e.tell(r)
+		if w.req.Key != "" {
+			records = append(records, r)
+		}
 	}
 	w.grant.Moved = w.moved
 	w.grant.Waited = now - w.since

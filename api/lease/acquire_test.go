@@ -3,6 +3,7 @@ package lease_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -151,15 +152,29 @@ func TestSetAside(t *testing.T) {
 // TestManyRest makes the pick pass over more proxies than it looks at one by one.
 func TestManyRest(t *testing.T) {
 	var fleet []lease.Candidate
-	for n := range 100 {
+	for n := range 200 {
 		fleet = append(fleet, candidate(string(rune('a'+n/26))+string(rune('a'+n%26)), latency(int64(n))))
 	}
 	w := newWorld(t, fleet...)
-	for _, l := range w.grant(target("shop"), count(90, 0)).Leases {
+	for _, l := range w.grant(target("shop"), count(190, 0)).Leases {
 		w.banned(l)
 		w.release(l.ID)
 	}
-	w.same("the first that does not rest", fleet[90].Key, w.acquire(target("shop")).Proxy.Key)
+	w.same("the first that does not rest", fleet[190].Key, w.acquire(target("shop")).Proxy.Key)
 	w.same("the first for another target", fleet[0].Key, w.acquire(target("other")).Proxy.Key)
-	w.same("the next that does not rest", fleet[91].Key, w.acquire(target("shop"), exclusive).Proxy.Key)
+	w.same("the next that does not rest", fleet[191].Key, w.acquire(target("shop"), exclusive).Proxy.Key)
+}
+
+// TestAllOfManyRest counts more than are looked at one by one.
+func TestAllOfManyRest(t *testing.T) {
+	var fleet []lease.Candidate
+	for n := range 2100 {
+		fleet = append(fleet, candidate(fmt.Sprint(n)))
+	}
+	w := newWorld(t, fleet...)
+	for _, l := range w.grant(target("shop"), count(2100, 0)).Leases {
+		w.report(l, lease.Report{Result: lease.ResultRateLimited})
+	}
+	w.same("refusal", lease.NoMatchError{Considered: 2100, InCooldown: 2100, RetryAfter: 30 * time.Second}, w.refused(target("shop")))
+	w.acquire(target("other"))
 }

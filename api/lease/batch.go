@@ -101,10 +101,7 @@ func (e *Engine) passBy(l *line, now moment) bool {
 	if l == nil || l.reserving == nil {
 		return false
 	}
-	for key, g := range l.groups {
-		if !key.batch {
-			continue
-		}
+	for _, g := range l.batches {
 		for el := g.Front(); el != nil; el = el.Next() {
 			w, _ := el.Value.(*waiter)
 			if w != l.reserving && w.class.hasRoom(w.least) && e.tryBatch(w, now) {
@@ -130,9 +127,8 @@ func (e *Engine) reserveFor(l *line, now moment) {
 		return
 	}
 	var next *waiter
-	for key, g := range l.groups {
-		w, _ := g.Front().Value.(*waiter)
-		if key.batch && (next == nil || e.before(w, next, now)) {
+	for _, g := range l.batches {
+		if w, _ := g.Front().Value.(*waiter); w.before(next, now) {
 			next = w
 		}
 	}

@@ -13,9 +13,10 @@ import (
 const (
 	// maxClasses bounds what each change of a proxy costs.
 	maxClasses = 256
-	// maxSkips is how many resting proxies are passed over before their target gets a class
-	// of its own.
-	maxSkips = 32
+	// maxSkips is how many resting proxies are passed over, and maxLooks how many counted,
+	// before their target gets a class of its own: that costs each change of a proxy something.
+	maxSkips = 128
+	maxLooks = 2048
 )
 
 // class is the proxies that a selector matches, those first that are to be lent first.
@@ -201,15 +202,29 @@ func (e *Engine) noMatch(c *class, target string, now moment) *NoMatchError {
 	none := &NoMatchError{
 		Considered: c.members, Unhealthy: c.unhealthy, Draining: c.draining, Unusable: c.unusable, AtCapacity: c.full,
 	}
-	free := c.free.Len()
-	if t := e.targets[target]; t != nil && t.resting > 0 {
-		own := e.class(c.selector, true, target)
-		none.InCooldown, free = own.resting, own.free.Len()
-	}
+	none.InCooldown = e.restingIn(c, target)
 	// What is free and does not rest has leases, which an exclusive one cannot join.
-	none.AtCapacity += free
+	none.AtCapacity += c.free.Len() - none.InCooldown
 	none.RetryAfter = e.retryAfter(none, c, target, now)
 	return none
+}
+
+// restingIn counts the proxies of c that could be lent, but for their rest.
+func (e *Engine) restingIn(c *class, target string) int {
+	t := e.targets[target]
+	switch {
+	case t == nil:
+		return 0
+	case len(t.resting) > maxLooks:
+		return e.class(c.selector, true, target).resting
+	}
+	n := 0
+	for p := range t.resting {
+		if !p.full() && p.matches(c.selector) {
+			n++
+		}
+	}
+	return n
 }
 
 const (

@@ -22,24 +22,23 @@ type client struct {
 	waiting         int
 	sessions        int
 	keys            map[string]*keyed
-	// recent grants, each of which counts less with time, as of recentAt.
-	recent   float64
-	recentAt moment
+	// heat is the logarithm of its recent grants, each of which counts half as much after
+	// recentHalf, as of when the engine began: so it only changes with a grant.
+	heat float64
 }
 
 func (e *Engine) client(name string) *client {
 	c := e.clients[name]
 	if c == nil {
-		c = &client{keys: map[string]*keyed{}}
+		c = &client{keys: map[string]*keyed{}, heat: math.Inf(-1)}
 		e.clients[name] = c
 	}
 	return c
 }
 
-func (c *client) granted(now moment) { c.recent, c.recentAt = c.recentGrants(now)+1, now }
-
-func (c *client) recentGrants(now moment) float64 {
-	return c.recent * math.Exp2(-float64(now-c.recentAt)/float64(recentHalf))
+func (c *client) granted(now moment) {
+	halves := float64(now) / float64(recentHalf)
+	c.heat = halves + math.Log2(1+math.Exp2(c.heat-halves))
 }
 
 // room is how many more leases the quota allows, and an error when that is less than n.
@@ -136,7 +135,7 @@ func (k *keyed) change() Change {
 }
 
 func readKeyed(f *form) *keyed {
-	k := &keyed{client: f.text(), key: f.text(), fingerprint: f.text(), moved: f.text(), forgetAt: moment(f.number())}
+	k := &keyed{client: f.text(), key: f.text(), fingerprint: f.text(), moved: f.text(), forgetAt: f.moment()}
 	k.alarm.rings = k
 	for range f.count() {
 		id := f.text()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -83,6 +84,26 @@ func (f *form) number() int64 {
 	}
 	f.left = f.left[size:]
 	return n
+}
+
+// moment reads a time that can be reckoned with.
+func (f *form) moment() moment {
+	m := moment(f.number())
+	if m < never || m > -never {
+		f.fail()
+		return 0
+	}
+	return m
+}
+
+// tally reads a number of things that were counted.
+func (f *form) tally() int {
+	n := f.number()
+	if n < 0 || n > math.MaxInt32 {
+		f.fail()
+		return 0
+	}
+	return int(n)
 }
 
 func (f *form) flag() bool {

@@ -4,30 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
 )
 
 // group is changes that are kept together. Requests that come while one is written share
 // the next.
 type group struct {
 	changes []Change
-	// done is closed when err is known.
-	done chan struct{}
-	err  error
+	// few are the first changes; most groups of a quiet engine have no more.
+	few [4]Change
+	// under way until err is known.
+	under sync.WaitGroup
+	err   error
 }
 
-func newGroup() *group { return &group{done: make(chan struct{})} }
+func newGroup() *group {
+	g := &group{}
+	g.changes = g.few[:0]
+	g.under.Add(1)
+	return g
+}
 
 // change has c kept with the group that is open.
-func (e *Engine) change(c Change) {
-	e.open.changes = append(e.open.changes, c)
-	if len(e.open.changes) > 1 {
-		return
+func (e *Engine) change(c Change) { e.open.changes = append(e.open.changes, c) }
+
+// unlock lets the next operation in, and has what is open kept soon.
+func (e *Engine) unlock() {
+	if len(e.open.changes) > 0 && e.committing == nil {
+		select {
+		case e.dirty <- struct{}{}:
+		default: // it is known already
+		}
 	}
-	select {
-	case e.dirty <- struct{}{}:
-	default: // it is known already
-	}
+	e.mu.Unlock()
 }
+
+// unlockWhenKept unlocks e and returns when g is kept. If nobody writes, the caller does so
+// at once: to have another goroutine do it takes longer than most journals do.
+func (e *Engine) unlockWhenKept(g *group) error {
+	if g == e.open && e.committing == nil {
+		e.mu.Unlock()
+		gather()
+		e.mu.Lock()
+	}
+	if g == e.open && e.committing == nil {
+		e.commitOpen()
+	}
+	e.unlock()
+	return e.kept(g)
+}
+
+// gather lets those who are about to change something join the open group: groups of a few
+// would keep a processor busy with the disk while the others wait for it.
+func gather() { runtime.Gosched() }
 
 // barrier is the group after which all that is in memory now is kept, nil if it is.
 func (e *Engine) barrier() *group {
@@ -44,7 +74,7 @@ func (e *Engine) kept(g *group) error {
 	if g == nil {
 		err = e.journal.Held()
 	} else {
-		<-g.done
+		g.under.Wait()
 		err = g.err
 	}
 	if err != nil {
@@ -59,6 +89,7 @@ func (e *Engine) commitGroups() {
 	for {
 		select {
 		case <-e.dirty:
+			gather()
 			e.commit()
 		case <-e.ended:
 			e.commit()
@@ -67,13 +98,24 @@ func (e *Engine) commitGroups() {
 	}
 }
 
-// commit writes the open group. An engine whose group failed is ahead of its journal:
-// it must not answer any more.
+// commit writes the open group, after the one that somebody writes.
 func (e *Engine) commit() {
 	e.mu.Lock()
+	for e.committing != nil {
+		g := e.committing
+		e.mu.Unlock()
+		g.under.Wait()
+		e.mu.Lock()
+	}
+	e.commitOpen()
+	e.unlock()
+}
+
+// commitOpen writes the open group, and is unlocked meanwhile. An engine whose group failed
+// is ahead of its journal: it must not answer any more.
+func (e *Engine) commitOpen() {
 	g := e.open
 	if len(g.changes) == 0 {
-		e.mu.Unlock()
 		return
 	}
 	e.open, e.committing = newGroup(), g
@@ -92,6 +134,5 @@ func (e *Engine) commit() {
 	if failed != nil {
 		e.stop(failed)
 	}
-	e.mu.Unlock()
-	close(g.done)
+	g.under.Done()
 }

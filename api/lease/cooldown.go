@@ -2,7 +2,6 @@ package lease
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -34,61 +33,6 @@ type cooldown struct {
 	// ends is the place among the ends of the target's cooldowns; 0 when it has none.
 	ends  moment
 	alarm alarm
-}
-
-// Report takes in what the client of a lease has seen, for the report's target, else the
-// lease's, else for leases without a target. A lease that ended lately may still be
-// reported on; when its proxy is gone, so is what the report would rest.
-func (e *Engine) Report(_ context.Context, id string, may Holder, rep Report) error {
-	now, err := e.begin()
-	if err != nil {
-		return err
-	}
-	err = e.report(id, may, rep, now)
-	if kept := e.finish(); kept != nil {
-		return kept
-	}
-	return err
-}
-
-func (e *Engine) report(id string, may Holder, rep Report, now moment) error {
-	r, err := e.held(id, may)
-	if err != nil {
-		return err
-	}
-	if rep.Target == "" {
-		rep.Target = r.target
-	}
-	first := rep.Result != ResultOK && !slices.Contains(r.reported, rep.Target)
-	if first && len(r.reported) == maxTargets {
-		return ErrTooManyTargets
-	}
-	if first {
-		r.reported = append(r.reported, rep.Target)
-		e.change(r.change())
-	}
-	if p := e.fleet.proxies[r.proxy.UID]; p != nil && p.sameAddress(r.proxy) {
-		e.reportOn(p, r, rep, first, now)
-	}
-	return nil
-}
-
-// reportOn takes in a report; first is set for the first bad one of a lease on a target.
-func (e *Engine) reportOn(p *proxy, r *record, rep Report, first bool, now moment) {
-	switch rep.Result {
-	case ResultOK:
-		e.passed(p, r, rep.Target, now)
-	case ResultRateLimited:
-		if rep.RetryAfter <= 0 {
-			rep.RetryAfter = limitedFor
-		}
-		e.rest(p, rep.Target, rep.RetryAfter, now)
-	case ResultBanned:
-		if first {
-			e.countBan(p, now)
-		}
-		e.ban(p, r, rep.Target, now)
-	}
 }
 
 // Rest keeps a proxy from being lent for a target, for d at least.
@@ -190,13 +134,8 @@ func (e *Engine) setResting(c *cooldown, resting bool) {
 		return
 	}
 	c.resting = resting
-	if !c.proxy.lendable() {
-		return
-	}
-	if resting {
-		e.target(c.target).resting++
-	} else {
-		e.target(c.target).resting--
+	if c.proxy.lendable() {
+		e.target(c.target).rests(c.proxy, resting)
 	}
 }
 
@@ -230,52 +169,6 @@ func (e *Engine) forgetCooldown(c *cooldown) {
 	e.dropIfUnused(t)
 }
 
-// beginTrial makes r the one lease that finds out, if it is for a target that banned p.
-func (e *Engine) beginTrial(p *proxy, r *record) {
-	c := p.cooldowns[r.target]
-	if c == nil || c.strikes == 0 {
-		return
-	}
-	r.trial, c.trial = true, r.id
-	e.setResting(c, true)
-	e.change(c.change())
-}
-
-// endTrial lets another lease find out, if r has not.
-func (e *Engine) endTrial(p *proxy, r *record) {
-	c := p.cooldowns[r.target]
-	if c == nil || c.trial != r.id {
-		return
-	}
-	c.trial = ""
-	e.restForTrial(p, r.target)
-	e.change(c.change())
-}
-
-// tried says whether a lease finds out, or a batch keeps a slot for one that will.
-func (c *cooldown) tried() bool {
-	return c.trial != "" || c.strikes > 0 &&
-		slices.ContainsFunc(c.proxy.reserved, func(w *waiter) bool { return w.req.Target == c.target })
-}
-
-// restForTrial has p lent no more for a target while a trial is under way or reserved, and
-// lent again after that. It is called where p is touched.
-func (e *Engine) restForTrial(p *proxy, target string) {
-	if c := p.cooldowns[target]; c != nil {
-		e.setResting(c, c.ends > 0 || c.tried())
-	}
-}
-
-// passed clears a ban when its trial, or one that ended since, went well.
-func (e *Engine) passed(p *proxy, r *record, target string, now moment) {
-	c := p.cooldowns[target]
-	if c == nil || !r.trial || r.target != target || r.granted < c.until {
-		return
-	}
-	e.clear(p, c)
-	e.offer(p, now)
-}
-
 func (e *Engine) tellCooldown(c *cooldown) Cooldown {
 	return Cooldown{Target: c.target, Result: c.result, Until: e.wall(c.until), Strikes: c.strikes, Trial: c.trial != ""}
 }
@@ -283,7 +176,7 @@ func (e *Engine) tellCooldown(c *cooldown) Cooldown {
 func cooldownKey(uid, target string) string { return uid + " " + target }
 
 func (c *cooldown) change() Change {
-	b := appendCandidate(newForm(), &c.proxy.Candidate)
+	b := append(newForm(), c.proxy.asLent().form...)
 	b = appendText(appendText(b, c.target), string(c.result))
 	b = appendNumber(appendNumber(b, int64(c.since)), int64(c.until))
 	b = appendText(appendNumber(b, int64(c.strikes)), c.trial)
@@ -292,8 +185,8 @@ func (c *cooldown) change() Change {
 
 func readCooldown(f *form) (Candidate, *cooldown) {
 	of := readCandidate(f)
-	c := &cooldown{target: f.text(), result: Result(f.text()), since: moment(f.number()), until: moment(f.number())}
-	c.strikes, c.trial = int(f.number()), f.text()
+	c := &cooldown{target: f.text(), result: Result(f.text()), since: f.moment(), until: f.moment()}
+	c.strikes, c.trial = f.tally(), f.text()
 	c.alarm.rings = c
 	return of, c
 }

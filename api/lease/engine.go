@@ -146,7 +146,7 @@ func (e *Engine) stop(why error) {
 	if !errors.Is(why, ErrStopped) {
 		why = fmt.Errorf("%w: %w", ErrUnavailable, why)
 	}
-	e.queue.refuseAll(e, why)
+	e.refuseAll(why)
 }
 
 // begin locks e for one operation, which ends with a call of finish. It lets the past
@@ -168,7 +168,5 @@ func (e *Engine) begin() (now moment, err error) {
 
 // finish unlocks e and returns when all that the operation has done or seen is kept.
 func (e *Engine) finish() error {
-	g := e.barrier()
-	e.mu.Unlock()
-	return e.kept(g)
+	return e.unlockWhenKept(e.barrier())
 }

@@ -29,6 +29,8 @@ func newFleet() fleet {
 type proxy struct {
 	Candidate
 
+	// lent is what it is lent as; nil until then.
+	lent *lent
 	// leases that are active.
 	leases map[*record]struct{}
 	// reserved slots are for batches that wait for more.
@@ -43,6 +45,8 @@ type proxy struct {
 	bans []moment
 	// classes that it is a member of.
 	classes []*class
+	// waiting for it are requests of sessions that are bound to it.
+	waiting line
 }
 
 func (p *proxy) load() int { return len(p.leases) + len(p.reserved) }
@@ -130,7 +134,7 @@ func (e *Engine) tallyLendable(p *proxy) {
 	e.fleet.lendable += n
 	for name, c := range p.cooldowns {
 		if c.resting {
-			e.target(name).resting += n
+			e.target(name).rests(p, n > 0)
 		}
 	}
 }
@@ -139,7 +143,7 @@ func (e *Engine) tallyLendable(p *proxy) {
 // Callers must not pass an older view after a newer one.
 func (e *Engine) Sync(candidates []Candidate) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err != nil {
 		return
 	}
@@ -166,7 +170,7 @@ func (e *Engine) Sync(candidates []Candidate) {
 // Put adds a proxy to the fleet, or says how it is now.
 func (e *Engine) Put(c Candidate) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err == nil {
 		e.put(c, e.settle())
 	}
@@ -175,7 +179,7 @@ func (e *Engine) Put(c Candidate) {
 // Remove takes a proxy out of the fleet and ends its leases.
 func (e *Engine) Remove(uid string) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if p := e.fleet.proxies[uid]; p != nil && e.err == nil {
 		e.leave(p, e.settle())
 	}
@@ -184,7 +188,7 @@ func (e *Engine) Remove(uid string) {
 // SetAside has proxies not lent for d, though they are healthy.
 func (e *Engine) SetAside(uids []string, d time.Duration) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if e.err != nil {
 		return
 	}
@@ -218,7 +222,7 @@ func (e *Engine) put(c Candidate, now moment) {
 	// The classes are those of its attributes: it leaves the old ones as what it was.
 	e.touch(p, func() {
 		e.fleet.remove(p)
-		p.Candidate = c
+		p.Candidate, p.lent = c, nil
 		e.fleet.add(p)
 	})
 	if !p.lendable() {

@@ -79,7 +79,7 @@ func (l *loading) join() {
 		if r.ended != nil {
 			continue
 		}
-		p := e.keptProxy(r.proxy)
+		p := e.keptProxy(r.proxy.Candidate)
 		p.leases[r] = struct{}{}
 		p.exclusive = p.exclusive || r.exclusive
 		e.active++

@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -12,6 +13,8 @@ import (
 type moment = time.Duration
 
 const (
+	// never is before any moment, and -never after.
+	never moment = math.MinInt64 / 2
 	// saveEvery is how often the moment is kept when nothing else is: what a crash may
 	// prolong a lease by.
 	saveEvery = 5 * time.Second
@@ -43,6 +46,9 @@ func (e *Engine) loadTime(value []byte) error {
 		return fmt.Errorf("engine time has %d bytes, not 8", len(value))
 	}
 	e.base = moment(binary.BigEndian.Uint64(value)) // #nosec G115 -- it was written from one
+	if e.base < 0 || e.base > -never {
+		return fmt.Errorf("engine time is %d: nobody has served for so long", e.base)
+	}
 	return nil
 }
 
@@ -134,7 +140,7 @@ func (e *Engine) keepTime() {
 		if len(e.alarms) > 0 && e.synced {
 			next = min(next, e.alarms[0].at)
 		}
-		e.mu.Unlock()
+		e.unlock()
 		timer := e.Clock.NewTimer(next - now)
 		select {
 		case <-timer.C():

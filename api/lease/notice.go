@@ -78,7 +78,7 @@ func (p *proxy) bansChange() Change {
 	if len(p.bans) == 0 {
 		return Change{Kind: kindBans, Key: p.UID}
 	}
-	b := appendNumber(appendCandidate(newForm(), &p.Candidate), int64(len(p.bans)))
+	b := appendNumber(append(newForm(), p.asLent().form...), int64(len(p.bans)))
 	for _, at := range p.bans {
 		b = appendNumber(b, int64(at))
 	}
@@ -89,7 +89,7 @@ func (p *proxy) bansChange() Change {
 func readBans(f *form) (of Candidate, bans []moment, err error) {
 	of = readCandidate(f)
 	for range f.count() {
-		bans = append(bans, moment(f.number()))
+		bans = append(bans, f.moment())
 	}
 	if err := f.end(); err != nil {
 		return of, nil, fmt.Errorf("bans of %s: %w", of.Key, err)

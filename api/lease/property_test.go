@@ -45,7 +45,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	l := &life{rand: rand.New(rand.NewPCG(seed, 1)), loads: map[string]int{}, selectors: 3} // #nosec G404 -- a test that can be repeated
 	size := 2 + l.rand.IntN(6)
 	if seed%8 == 7 {
-		size, l.selectors = 70, 600 // more than are skipped, and more than there may be classes
+		size, l.selectors = 150, 600 // more than are skipped, and more than there may be classes
 	}
 	var fleet []lease.Candidate
 	for n := range size {

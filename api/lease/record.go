@@ -2,7 +2,6 @@ package lease
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 )
@@ -24,7 +23,7 @@ type record struct {
 	exclusive bool
 	trial     bool
 	// proxy as it was when it was lent.
-	proxy     Candidate
+	proxy     *lent
 	ttl       time.Duration
 	granted   moment
 	grantedAt time.Time
@@ -46,7 +45,7 @@ func (r *record) older(o *record) int {
 func (e *Engine) tell(r *record) Lease {
 	return Lease{
 		ID: r.id, Client: r.client, Target: r.target, Session: r.session, Exclusive: r.exclusive, Trial: r.trial,
-		Proxy: r.proxy, TTL: r.ttl, GrantedAt: r.grantedAt, ExpiresAt: e.wall(r.expires),
+		Proxy: r.proxy.Candidate, TTL: r.ttl, GrantedAt: r.grantedAt, ExpiresAt: e.wall(r.expires),
 	}
 }
 
@@ -54,7 +53,7 @@ func (e *Engine) tell(r *record) Lease {
 func (e *Engine) lend(p *proxy, req *Request, now moment) *record {
 	r := &record{
 		id: e.NewID(), client: req.Client, target: req.Target, session: req.Session, exclusive: req.Exclusive,
-		proxy: p.Candidate, ttl: req.TTL, granted: now, grantedAt: e.Clock.Now(), expires: now + req.TTL, key: req.Key,
+		proxy: p.asLent(), ttl: req.TTL, granted: now, grantedAt: e.Clock.Now(), expires: now + req.TTL, key: req.Key,
 	}
 	r.alarm.rings = r
 	e.touch(p, func() {
@@ -135,44 +134,20 @@ func (r *record) append(b []byte) []byte {
 	b = appendNumber(appendNumber(b, r.grantedAt.UnixMilli()), int64(r.expires))
 	b = appendNumber(appendNumber(b, int64(slices.Index(endings, r.ended))), int64(r.alarm.at))
 	b = appendTexts(b, r.reported)
-	return appendCandidate(b, &r.proxy)
+	return append(b, r.proxy.form...)
 }
 
 func readRecord(id string, f *form) *record {
 	r := &record{id: id, client: f.text(), target: f.text(), session: f.text(), key: f.text(), exclusive: f.flag(), trial: f.flag()}
-	r.ttl, r.granted = moment(f.number()), moment(f.number())
-	r.grantedAt, r.expires = time.UnixMilli(f.number()), moment(f.number())
+	r.ttl, r.granted = f.moment(), f.moment()
+	r.grantedAt, r.expires = time.UnixMilli(f.number()), f.moment()
 	if why := f.number(); why >= 0 && why < int64(len(endings)) {
 		r.ended = endings[why]
 	} else {
 		f.fail()
 	}
-	r.alarm.at, r.alarm.rings = moment(f.number()), r
+	r.alarm.at, r.alarm.rings = f.moment(), r
 	r.reported = f.texts()
-	r.proxy = readCandidate(f)
+	r.proxy = readLent(f)
 	return r
-}
-
-// appendCandidate has what a client was told of a proxy, and no more.
-func appendCandidate(b []byte, c *Candidate) []byte {
-	b = appendText(appendText(b, c.Key), c.UID)
-	b = appendText(appendText(b, c.Scheme), c.Host)
-	b = appendNumber(appendNumber(b, int64(c.Port)), int64(len(c.Attributes)))
-	for _, k := range slices.Sorted(maps.Keys(c.Attributes)) {
-		b = appendText(appendText(b, k), c.Attributes[k])
-	}
-	return b
-}
-
-func readCandidate(f *form) Candidate {
-	c := Candidate{Key: f.text(), UID: f.text(), Scheme: f.text(), Host: f.text()}
-	c.Port = int32(f.number()) // #nosec G115 -- it was written from one
-	if n := f.count(); n > 0 {
-		c.Attributes = make(map[string]string, n)
-		for range n {
-			k := f.text()
-			c.Attributes[k] = f.text()
-		}
-	}
-	return c
 }

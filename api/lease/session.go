@@ -7,7 +7,7 @@ type sessionID struct{ client, name string }
 type session struct {
 	id sessionID
 	// of is the proxy as it was bound: another address is another proxy.
-	of Candidate
+	of *lent
 	// leases that are active.
 	leases int
 	// idleUntil is when it is forgotten, if it has no leases.
@@ -24,7 +24,7 @@ func (e *Engine) sessionProxy(req *Request) (p *proxy, moved string) {
 	}
 	p = e.fleet.proxies[s.of.UID]
 	switch {
-	case p == nil || !p.sameAddress(s.of):
+	case p == nil || !p.sameAddress(s.of.Candidate):
 		return nil, MovedGone
 	case p.Draining:
 		return nil, MovedDraining
@@ -51,7 +51,7 @@ func (e *Engine) bind(p *proxy, r *record) {
 	}
 	e.unset(&s.alarm)
 	s.leases++
-	s.of, s.idleUntil = p.Candidate, 0
+	s.of, s.idleUntil = p.asLent(), 0
 	e.change(s.change())
 }
 
@@ -79,12 +79,12 @@ func (s *session) key() string { return keyOf(s.id.client, s.id.name) }
 
 func (s *session) change() Change {
 	b := appendText(appendText(newForm(), s.id.client), s.id.name)
-	b = appendNumber(appendCandidate(b, &s.of), int64(s.idleUntil))
+	b = appendNumber(append(b, s.of.form...), int64(s.idleUntil))
 	return Change{Kind: kindSession, Key: s.key(), Value: b}
 }
 
 func readSession(f *form) *session {
-	s := &session{id: sessionID{f.text(), f.text()}, of: readCandidate(f), idleUntil: moment(f.number())}
+	s := &session{id: sessionID{f.text(), f.text()}, of: readLent(f), idleUntil: f.moment()}
 	s.alarm.rings = s
 	return s
 }

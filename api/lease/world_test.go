@@ -1,7 +1,6 @@
 package lease_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"example.com/fairlead/api/lease"
-	"example.com/fairlead/internal/eventually"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -94,32 +92,6 @@ func (w *world) crash(step time.Duration) {
 
 func (w *world) pass(d time.Duration) { w.clock.Step(d) }
 
-func request(edit ...func(*lease.Request)) lease.Request {
-	r := lease.Request{TTL: time.Minute, Client: "crawler"}
-	for _, e := range edit {
-		e(&r)
-	}
-	return r
-}
-
-func target(t string) func(*lease.Request)         { return func(r *lease.Request) { r.Target = t } }
-func by(client string) func(*lease.Request)        { return func(r *lease.Request) { r.Client = client } }
-func session(name string) func(*lease.Request)     { return func(r *lease.Request) { r.Session = name } }
-func waiting(d time.Duration) func(*lease.Request) { return func(r *lease.Request) { r.Wait = d } }
-func priority(n int) func(*lease.Request)          { return func(r *lease.Request) { r.Priority = n } }
-func ttl(d time.Duration) func(*lease.Request)     { return func(r *lease.Request) { r.TTL = d } }
-func quota(q lease.Quota) func(*lease.Request)     { return func(r *lease.Request) { r.Quota = q } }
-func inRegion(region string) func(*lease.Request) {
-	return func(r *lease.Request) { r.Selector = map[string]string{"region": region} }
-}
-func exclusive(r *lease.Request) { r.Exclusive = true }
-func count(n, least int) func(*lease.Request) {
-	return func(r *lease.Request) { r.Count, r.AtLeast = n, least }
-}
-func keyed(key, fingerprint string) func(*lease.Request) {
-	return func(r *lease.Request) { r.Key, r.Fingerprint = key, fingerprint }
-}
-
 // grant acquires what must be granted at once.
 func (w *world) grant(edit ...func(*lease.Request)) lease.Grant {
 	w.t.Helper()
@@ -169,84 +141,6 @@ func (w *world) refusedWith(want error, edit ...func(*lease.Request)) {
 	req := request(edit...)
 	if g, err := w.Acquire(w.t.Context(), req); !errors.Is(err, want) {
 		w.t.Fatalf("acquire %+v: granted %v, error %v; want %v", req, keysOf(g), err, want)
-	}
-}
-
-// call is a request under way.
-type call struct {
-	w      *world
-	cancel context.CancelFunc
-	done   chan struct{}
-	grant  lease.Grant
-	err    error
-}
-
-// wait starts a request that has to wait, and returns when it does.
-func (w *world) wait(edit ...func(*lease.Request)) *call {
-	w.t.Helper()
-	_, before := w.Totals()
-	c := w.start(append([]func(*lease.Request){waiting(time.Minute)}, edit...)...)
-	eventually.Until(w.t, "the request waits", func() bool {
-		select {
-		case <-c.done:
-			w.t.Fatalf("it does not wait: granted %v, error %v", keysOf(c.grant), c.err)
-		default:
-		}
-		_, now := w.Totals()
-		return now == before+1
-	})
-	return c
-}
-
-func (w *world) start(edit ...func(*lease.Request)) *call {
-	ctx, cancel := context.WithCancel(w.t.Context())
-	c := &call{w: w, cancel: cancel, done: make(chan struct{})}
-	e, req := w.Engine, request(edit...)
-	go func() {
-		defer close(c.done)
-		defer cancel()
-		c.grant, c.err = e.Acquire(ctx, req)
-	}()
-	return c
-}
-
-func (c *call) end() {
-	c.w.t.Helper()
-	eventually.Until(c.w.t, "the request has its answer", func() bool {
-		select {
-		case <-c.done:
-			return true
-		default:
-			return false
-		}
-	})
-}
-
-// granted returns what the request got, and fails the test when that was nothing.
-func (c *call) granted() lease.Grant {
-	c.w.t.Helper()
-	c.end()
-	if c.err != nil {
-		c.w.t.Fatalf("the waiting request was refused: %v", c.err)
-	}
-	return c.grant
-}
-
-func (c *call) refused(want error) {
-	c.w.t.Helper()
-	c.end()
-	if !errors.Is(c.err, want) {
-		c.w.t.Fatalf("granted %v, error %v; want %v", keysOf(c.grant), c.err, want)
-	}
-}
-
-// waits fails the test unless the request has no answer yet.
-func (c *call) waits() {
-	c.w.t.Helper()
-	select {
-	case <-c.done:
-		c.w.t.Fatalf("it waits no more: granted %v, error %v", keysOf(c.grant), c.err)
-	default:
 	}
 }
 
@@ -300,49 +194,3 @@ func (w *world) same(what string, want, got any) {
 		w.t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
-
-// keysOf are the names of the proxies that were granted.
-func keysOf(g lease.Grant) []string {
-	var names []string
-	for _, l := range g.Leases {
-		names = append(names, l.Proxy.Key[len("crawl/"):])
-	}
-	return names
-}
-
-func idsOf(leases []lease.Lease) []string {
-	ids := []string{}
-	for _, l := range leases {
-		ids = append(ids, l.ID)
-	}
-	return ids
-}
-
-func candidate(name string, edit ...func(*lease.Candidate)) lease.Candidate {
-	c := lease.Candidate{
-		Key: "crawl/" + name, UID: "uid-" + name, Host: "10.0.0.1", Port: 3128, Scheme: "http",
-		Attributes: map[string]string{"region": "eu"}, MaxLeases: 10, Healthy: true, LatencyMillis: 10,
-	}
-	for _, e := range edit {
-		e(&c)
-	}
-	return c
-}
-
-func latency(ms int64) func(*lease.Candidate) {
-	return func(c *lease.Candidate) { c.LatencyMillis = ms }
-}
-func maxLeases(n int) func(*lease.Candidate) { return func(c *lease.Candidate) { c.MaxLeases = n } }
-func region(r string) func(*lease.Candidate) {
-	return func(c *lease.Candidate) { c.Attributes = map[string]string{"region": r} }
-}
-func unhealthy(c *lease.Candidate) { c.Healthy = false }
-func draining(c *lease.Candidate)  { c.Draining = true }
-func host(address string) func(*lease.Candidate) {
-	return func(c *lease.Candidate) { c.Host = address }
-}
-func banLimit(n int, within time.Duration) func(*lease.Candidate) {
-	return func(c *lease.Candidate) { c.Bans = lease.BanLimit{Count: n, Window: within} }
-}
-
-func asError[E error](err error, as *E) bool { return errors.As(err, as) }

@@ -141,11 +141,10 @@ func (s *server) lend(ctx context.Context, e *lease.Engine, req lease.Request) (
 		if g.Repeated { // it is its client's, usable or not
 			return granted{}, err
 		}
-		if released := giveBack(ctx, e, g.Leases); released != nil {
-			return granted{}, released
+		if undone := e.Undo(context.WithoutCancel(ctx), req, g); undone != nil { // it must hold no slot
+			return granted{}, undone
 		}
-		// The engine remembers what a key got, though it is given back.
-		if errors.As(err, &passedOver) && (passedOver.passing() || req.Key != "") {
+		if errors.As(err, &passedOver) && passedOver.passing() {
 			return granted{}, err
 		}
 		req.Wait = max(0, deadline.Sub(s.Clock.Now()))
@@ -174,13 +173,3 @@ type refusal struct {
 
 // Unwrap makes a refusal what it explains.
 func (r *refusal) Unwrap() error { return r.NoMatchError }
-
-// giveBack ends leases that nobody can use: they must hold no slot.
-func giveBack(ctx context.Context, e *lease.Engine, leases []lease.Lease) error {
-	ctx = context.WithoutCancel(ctx)
-	var errs []error
-	for _, l := range leases {
-		errs = append(errs, e.Release(ctx, l.ID, func(string) bool { return true }))
-	}
-	return errors.Join(errs...)
-}

@@ -51,7 +51,7 @@ func decodeIfAny(r *http.Request, v any) error {
 }
 
 func readBody(r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := readAll(r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -60,6 +60,16 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, badRequest("invalid_body", "the body broke off: send it again")
 	}
 	return body, nil
+}
+
+// readAll takes no more memory than the body, if that says how long it is.
+func readAll(r *http.Request) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > maxBody {
+		return io.ReadAll(r.Body)
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
 }
 
 func bodyTooLarge(err *http.MaxBytesError) *invalid {

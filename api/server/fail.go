@@ -92,15 +92,13 @@ func refuseNow(w http.ResponseWriter, r *http.Request, err error) bool {
 	return true
 }
 
-// outcomeOf is what the metric calls the answer to a request for a lease.
+// outcomeOf is what the metric calls the refusal of a lease.
 func outcomeOf(err error) string {
 	var bad *invalid
 	var none *lease.NoMatchError
 	var quota *lease.QuotaError
 	var budget *lease.BudgetError
 	switch {
-	case err == nil:
-		return "granted"
 	case errors.As(err, &bad):
 		return "invalid"
 	case errors.As(err, &none):

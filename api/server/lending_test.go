@@ -175,6 +175,21 @@ func TestARequestWithAKey(t *testing.T) {
 	}
 }
 
+func TestAKeyIsNotSpentOnAProxyThatIsLocked(t *testing.T) {
+	w := newWorld(t, proxy("a", lockedBy("lost")), proxy("b"))
+	first := w.acquire(`{}`, keyed("k"))
+	p, _ := first.field(t, "proxy").(map[string]any)
+	if first.code != http.StatusCreated || p["name"] != "b" || first.header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("%d %v %s", first.code, first.header, first.text)
+	}
+	if again := w.acquire(`{}`, keyed("k")); again.field(t, "leaseID") != first.field(t, "leaseID") {
+		t.Errorf("repeated: %d %s", again.code, again.text)
+	}
+	if diff := cmp.Diff(map[string]int{"uid-b": 1}, w.counts()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestABudgetIsKept(t *testing.T) {
 	w := newWorld(t, proxy("demo"))
 	w.budgets(t, "targets: [{target: shop.example, perProxyPerMinute: 1}]")

@@ -18,8 +18,10 @@ var (
 // metrics are those of requests for leases.
 type metrics struct {
 	requests *prometheus.CounterVec
-	wait     prometheus.Histogram
-	grant    prometheus.Histogram
+	// granted is the one of requests that is counted most.
+	granted prometheus.Counter
+	wait    prometheus.Histogram
+	grant   prometheus.Histogram
 }
 
 func newMetrics() metrics {
@@ -36,7 +38,8 @@ func newMetrics() metrics {
 			Buckets: prometheus.ExponentialBucketsRange(0.0001, 5, 15),
 		}),
 	}
-	for _, outcome := range []string{"granted", "no_match", "quota", "budget", "key", "invalid", "unavailable", "cancelled"} {
+	m.granted = m.requests.WithLabelValues("granted")
+	for _, outcome := range []string{"no_match", "quota", "budget", "key", "invalid", "unavailable", "cancelled"} {
 		m.requests.WithLabelValues(outcome)
 	}
 	return m
@@ -53,7 +56,13 @@ func (s *server) registerMetrics() error {
 }
 
 // count counts a request for a lease that was answered with err.
-func (m *metrics) count(err error) { m.requests.WithLabelValues(outcomeOf(err)).Inc() }
+func (m *metrics) count(err error) {
+	if err == nil {
+		m.granted.Inc()
+		return
+	}
+	m.requests.WithLabelValues(outcomeOf(err)).Inc()
+}
 
 // observe takes in how long a grant took.
 func (m *metrics) observe(waited, took time.Duration) {

@@ -1,0 +1,81 @@
+package lease
+
+import "fmt"
+
+func (c *checker) allWaiters() map[*waiter]*line {
+	all := map[*waiter]*line{}
+	add := func(l *line) {
+		for _, w := range append(l.singles.inOrder(), l.batches.inOrder()...) {
+			all[w] = l
+		}
+	}
+	for _, cl := range c.fleet.classes {
+		if cl.waiting != nil {
+			add(cl.waiting)
+		}
+	}
+	for _, p := range c.fleet.proxies {
+		add(&p.waiting)
+	}
+	return all
+}
+
+// waiters are where they are found, and none of them could be served.
+func (c *checker) waiters() {
+	all := c.allWaiters()
+	c.equal("waiting", len(all), c.queue.waiting)
+	for w, l := range all {
+		what := fmt.Sprintf("waiter %d of %s", w.number, w.req.Client)
+		right := w.class.waiting
+		if w.bound != nil {
+			right = &w.bound.waiting
+			if c.fleet.proxies[w.bound.UID] != w.bound {
+				c.no("%s waits for a proxy that is gone", what)
+			}
+		} else if c.fleet.classes[w.class.key] != w.class {
+			c.no("%s waits in a class that is forgotten", what)
+		}
+		if w.done || w.place == nil || w.line != l || l != right || w.client != c.Engine.clients[w.req.Client] {
+			c.no("%s stands where it is not found", what)
+		}
+		if prev := w.place.Prev(); prev != nil && prev.Value.(*waiter).number > w.number {
+			c.no("%s stands behind a younger one", what)
+		}
+		c.rings(what, &w.alarm, w.since+w.req.Wait-min(waitMargin, w.req.Wait/4))
+		if w.req.Key != "" {
+			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || !k.waiting {
+				c.no("the key of %s is not in use", what)
+			}
+		}
+		c.cannotBeServed(what, w, l)
+	}
+	for _, cl := range c.fleet.classes {
+		if cl.waiting != nil && cl.waiting.reserving != nil && !has(all, cl.waiting.reserving) {
+			c.no("class %q reserves for somebody who does not wait", cl.key)
+		}
+	}
+}
+
+func (c *checker) cannotBeServed(what string, w *waiter, l *line) {
+	slots := 0
+	for _, p := range c.fleet.proxies {
+		if p.matches(w.req.Selector) && w.fits(p) {
+			n := p.MaxLeases - p.load()
+			if cd := p.cooldowns[w.req.Target]; w.req.Exclusive || cd != nil && cd.strikes > 0 {
+				n = 1
+			}
+			slots += n
+		}
+	}
+	switch {
+	case w.count == 1 || l.reserving == w:
+		if slots > 0 {
+			c.no("%s waits, and %d slots are free for it", what, slots)
+		}
+	case slots >= w.least:
+		c.no("%s waits for %d, and %d slots are free for it", what, w.least, slots)
+	}
+	if w.count > 1 && l.reserving == nil || len(w.reserved) > 0 && l.reserving != w || len(w.reserved) >= w.least {
+		c.no("%s has %d reserved of %d; its line reserves: %v", what, len(w.reserved), w.least, l.reserving != nil)
+	}
+}
