@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -13,12 +14,16 @@ import (
 // answers is an API that answers each method and path as it is told, and counts.
 type answers struct {
 	replies map[string]string // "POST /v1/leases": "201 {...}"
-	asked   map[string]int
+
+	mu    sync.Mutex
+	asked map[string]int
 }
 
 func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	what := r.Method + " " + r.URL.Path
+	a.mu.Lock()
 	a.asked[what]++
+	a.mu.Unlock()
 	status, body := 0, ""
 	if _, err := fmt.Sscanf(a.replies[what], "%d", &status); err != nil {
 		panic(http.ErrAbortHandler) // the connection breaks
@@ -108,6 +113,8 @@ func TestAnAuditFindsWhatIsNotAsItWasPromised(t *testing.T) {
 			if got := c.audit(t.Context()); verdictOf(got) != tt.want {
 				t.Errorf("found %v, want %q", got, tt.want)
 			}
+			api.mu.Lock()
+			defer api.mu.Unlock()
 			for what := range tt.replies {
 				if tt.want == "" && api.asked[what] == 0 {
 					t.Errorf("%s was not asked", what)

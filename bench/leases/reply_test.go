@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,15 +63,15 @@ func TestARequestThatReachedNobodyWasNotDone(t *testing.T) {
 }
 
 func TestAConnectionThatBreaksLeavesADoubt(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		asked++
+		asked.Add(1)
 		panic(http.ErrAbortHandler)
 	}))
 	defer server.Close()
 	r := testCaller(server.URL).send(t.Context(), request{method: http.MethodPost, path: "/", body: renewBody{}, key: "k"})
-	if !r.doubt() || r.got != never || asked != 1 {
-		t.Errorf("got %s after %d requests, want a doubt after one", r, asked)
+	if !r.doubt() || r.got != never || asked.Load() != 1 {
+		t.Errorf("got %s after %d requests, want a doubt after one", r, asked.Load())
 	}
 }
 
