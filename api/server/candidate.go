@@ -13,7 +13,7 @@ func candidateOf(p *crawl.Proxy) lease.Candidate {
 	host, port := addressOf(p)
 	bans, window := p.BanLimit()
 	return lease.Candidate{
-		Key: p.Namespace + "/" + p.Name, UID: string(p.UID),
+		Key: p.Namespace + "/" + p.Name, UID: string(p.UID), Version: p.Status.Sequence,
 		Host: host, Port: port, Scheme: string(p.Scheme()),
 		Attributes: p.Spec.Attributes, MaxLeases: maxLeasesOf(p),
 		Healthy: serving(p), Draining: draining(p), LatencyMillis: p.Status.LatencyMillis,

@@ -56,3 +56,10 @@ func TestNoReaderSeesWhatTheDeskWasNotToldYet(t *testing.T) {
 		t.Errorf("what was deleted is still there: %s", p.UID)
 	}
 }
+
+func TestACandidateIsAsNewAsItsStatus(t *testing.T) {
+	p := &crawl.Proxy{Status: crawl.ProxyStatus{Sequence: 7}}
+	if got := candidateOf(p).Version; got != 7 {
+		t.Errorf("version %d, want the sequence of the status, 7", got)
+	}
+}
