@@ -37,7 +37,7 @@ var known = []struct {
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var bad *invalid
 	var locked *lockedProxy
-	var elsewhere *desk.Elsewhere
+	var notLeading *desk.NotLeadingError
 	switch {
 	case errors.As(err, &bad):
 		refuse(w, r, bad.code, bad.word, bad.message)
@@ -48,7 +48,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
 			"the credentials of proxy "+locked.proxy+" cannot be read now: try again later; the log of the API tells more under this request id")
 		return
-	case errors.As(err, &elsewhere):
+	case errors.As(err, &notLeading):
 		noLeader(w, r, "no process lends now: one takes over in a moment, try again")
 		return
 	case refuseNow(w, r, err):
