@@ -85,11 +85,23 @@ func refuseNow(w http.ResponseWriter, r *http.Request, err error) bool {
 	case errors.As(err, &budget):
 		answer(w, r, http.StatusTooManyRequests, problem{"budget_exceeded", budget.Error() + ": try again then", id, retryAfter(w, max(budget.RetryAfter, time.Second))})
 	case errors.As(err, &quota):
-		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quota.Error()+": release some, or have the quota in the tokens file raised")
+		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quota.Error()+": "+quotaRemedy(quota))
 	default:
 		return false
 	}
 	return true
+}
+
+// quotaRemedy is what a client can do that has all it may have.
+func quotaRemedy(err *lease.QuotaError) string {
+	switch err.What {
+	case "leases":
+		return "release some, or have quota.leases in the tokens file raised"
+	case "waiting requests":
+		return "wait for their answers, or have quota.waiting in the tokens file raised"
+	default: // the same for everybody
+		return "use those again; each is forgotten a while after its last lease (--session-idle)"
+	}
 }
 
 // outcomeOf is what the metric calls the refusal of a lease.
