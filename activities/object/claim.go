@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"go.temporal.io/sdk/activity"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -95,16 +94,13 @@ func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
 	return nil
 }
 
-// defaultBanWindow is the CRD's.
-const defaultBanWindow = 10 * time.Minute
-
 // banLimit is how many banned reports ask for another address; nil for none.
 func banLimit(p *crawl.Proxy) *wire.BanLimit {
-	r := p.Spec.Replacement
-	if r == nil || r.Bans == nil {
+	count, window := p.BanLimit()
+	if count == 0 {
 		return nil
 	}
-	return &wire.BanLimit{Count: int(r.Bans.Count), Window: crawl.DurationOr(r.Bans.Window, defaultBanWindow)}
+	return &wire.BanLimit{Count: count, Window: window}
 }
 
 // desire fills in what the proxy should be, or the problem that keeps it from

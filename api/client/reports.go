@@ -27,7 +27,7 @@ type reporter struct {
 
 	mu      sync.Mutex
 	targets map[string]*telling
-	// decided: the trial of the lease has its result.
+	// decided: what the lease is for has been reported on, so its trial has its result.
 	decided bool
 	closed  bool
 }
@@ -90,19 +90,20 @@ func (r *reporter) send(t *telling, report Report) {
 		if err != nil {
 			r.lease.client.options.Log.WarnContext(r.own, "reporting failed", "lease", r.lease, "target", next.Target, "result", string(next.Result), "error", err)
 		}
-		next = r.after(t, err == nil)
+		next = r.after(t, *next, err == nil)
 	}
 }
 
-// after notes that a report is done, and returns the next one.
-func (r *reporter) after(t *telling, done bool) *Report {
+// after notes that report was sent, be it done or not, and returns the next one.
+func (r *reporter) after(t *telling, report Report, done bool) *Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := t.next
 	t.next, t.running = nil, next != nil
 	switch {
 	case done:
-		r.decided = true
+		// What other hosts do says nothing of what the lease is a trial for.
+		r.decided = r.decided || report.Target == "" || report.Target == r.lease.host()
 	case next == nil:
 		t.result = "" // the next answer tells it again
 	}

@@ -113,6 +113,16 @@ func TestATransportReports(t *testing.T) {
 		"a trial that goes well, once":          {proxy: trial, target: "Fine.test", get: []string{"http://fine.test/", "http://fine.test/"}, want: []map[string]any{{"result": "ok"}}},
 		"a trial without target that goes well": {proxy: trial, get: []string{"http://fine.test/"}, want: []map[string]any{{"result": "ok"}}},
 		"a trial of another host says nothing":  {proxy: trial, target: "shop.example", get: []string{"http://fine.test/"}},
+		"a trial whose target has a port":       {proxy: trial, target: "Fine.test.:443", get: []string{"http://fine.test/"}, want: []map[string]any{{"result": "ok"}}},
+		"a trial of an address":                 {proxy: trial, target: "[::1]", get: []string{"http://[::1]:8080/"}, want: []map[string]any{{"result": "ok"}}},
+		"a trial that goes well after a rate limit of another host": {
+			proxy: trial, target: "fine.test", get: []string{"http://busy.test/", "http://fine.test/", "http://fine.test/"},
+			want: []map[string]any{{"result": "rate_limited", "target": "busy.test", "retryAfterSeconds": 30.0}, {"result": "ok"}},
+		},
+		"a trial without target, after a ban of one host": {
+			proxy: trial, get: []string{"http://banned.test/", "http://fine.test/", "http://fine.test/"},
+			want: []map[string]any{{"result": "banned", "target": "banned.test"}, {"result": "ok"}},
+		},
 		"a trial that goes wrong never becomes well": {
 			proxy: trial, target: "banned.test", get: []string{"http://banned.test/", "http://banned.test/"},
 			want: []map[string]any{{"result": "banned", "target": "banned.test"}},

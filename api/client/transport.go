@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,7 +74,7 @@ func (t *transport) observe(req *http.Request, resp *http.Response) {
 		return
 	case OK:
 		// Only a trial waits for it, and only of what the lease is for.
-		if own := normal(t.lease.target); !t.lease.grant.Trial || own != "" && own != report.Target {
+		if own := t.lease.host(); !t.lease.grant.Trial || own != "" && own != report.Target {
 			return
 		}
 		report.Target = ""
@@ -85,6 +86,15 @@ func (t *transport) observe(req *http.Request, resp *http.Response) {
 
 // hostOf is the host that was asked, as the API spells targets.
 func hostOf(req *http.Request) string { return normal(req.URL.Hostname()) }
+
+// host is the host that the lease is for, empty if it is for none.
+func (l *Lease) host() string {
+	host := l.target
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return normal(strings.Trim(host, "[]"))
+}
 
 func normal(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 

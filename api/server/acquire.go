@@ -79,13 +79,16 @@ func (s *server) acquireRequest(r *http.Request) (req lease.Request, single bool
 	if err := body.validate(); err != nil {
 		return req, false, err
 	}
+	if body.Target, err = targetOf(body.Target); err != nil {
+		return req, false, err
+	}
 	ttl, err := s.ttl(body.TTLSeconds, s.DefaultLeaseTTL)
 	if err != nil {
 		return req, false, err
 	}
 	who := callerOf(r)
 	req = lease.Request{
-		Selector: body.Selector, Target: hostOf(body.Target), TTL: ttl, Client: who.name, Quota: who.quota,
+		Selector: body.Selector, Target: body.Target, TTL: ttl, Client: who.name, Quota: who.quota,
 		Exclusive: body.Exclusive, Session: body.Session,
 		Wait: time.Duration(body.WaitSeconds) * time.Second, Priority: body.Priority,
 	}
@@ -113,9 +116,9 @@ func keyOf(r *http.Request) (string, error) {
 	return values[0], checkKey(values[0])
 }
 
-// fingerprint tells b from every other request, however it was written.
+// fingerprint tells b, with its target in one spelling, from every other request, however it
+// was written.
 func (b acquireRequest) fingerprint() (string, error) {
-	b.Target = hostOf(b.Target)
 	canonical, err := json.Marshal(b)
 	if err != nil {
 		return "", fmt.Errorf("fingerprint a request: %w", err)

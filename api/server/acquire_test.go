@@ -187,3 +187,13 @@ func TestAFleetThatChangesWhileItIsLent(t *testing.T) {
 	wg.Wait()
 	<-ended
 }
+
+func TestAFieldThatIsNullIsLeftOut(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	w.fuzzed = true // the document advertises no null
+	if r := w.acquire(`{"selector":null,"ttlSeconds":null,"target":null,"session":null,"count":null,"waitSeconds":null}`); r.code != http.StatusCreated {
+		t.Errorf("%d %s", r.code, r.text)
+	} else if seconds := r.field(t, "ttlSeconds"); seconds != 300.0 {
+		t.Errorf("it lasts %v s, want the default, 300", seconds)
+	}
+}

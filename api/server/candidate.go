@@ -2,7 +2,6 @@ package server
 
 import (
 	"strings"
-	"time"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
@@ -12,12 +11,13 @@ import (
 // candidateOf is what the engine has to know of p.
 func candidateOf(p *crawl.Proxy) lease.Candidate {
 	host, port := addressOf(p)
+	bans, window := p.BanLimit()
 	return lease.Candidate{
-		Key: p.Namespace + "/" + p.Name, UID: string(p.UID),
+		Key: p.Namespace + "/" + p.Name, UID: string(p.UID), Version: p.Status.Sequence,
 		Host: host, Port: port, Scheme: string(p.Scheme()),
 		Attributes: p.Spec.Attributes, MaxLeases: maxLeasesOf(p),
 		Healthy: serving(p), Draining: draining(p), LatencyMillis: p.Status.LatencyMillis,
-		Bans: banLimit(p),
+		Bans: lease.BanLimit{Count: bans, Window: window},
 	}
 }
 
@@ -51,20 +51,6 @@ func addressOf(p *crawl.Proxy) (string, int32) {
 		return p.Status.IP, crawl.DefaultPort
 	}
 	return p.Status.IP, p.Status.Port
-}
-
-// defaultBanWindow is the CRD's too.
-const defaultBanWindow = 10 * time.Minute
-
-func banLimit(p *crawl.Proxy) lease.BanLimit {
-	if p.Spec.Replacement == nil || p.Spec.Replacement.Bans == nil {
-		return lease.BanLimit{}
-	}
-	limit := lease.BanLimit{Count: int(p.Spec.Replacement.Bans.Count), Window: defaultBanWindow}
-	if w := p.Spec.Replacement.Bans.Window; w != nil {
-		limit.Window = w.Duration
-	}
-	return limit
 }
 
 // defaultMaxLeases is the CRD's, for objects that were written before it had one.

@@ -29,7 +29,7 @@ func (b restRequest) validate() error {
 	if b.Seconds < 1 || b.Seconds > maxRest {
 		return badRequest("invalid_body", "seconds must be between 1 and %d", maxRest)
 	}
-	return checkName("target", b.Target)
+	return nil
 }
 
 func cooldownOf(c lease.Cooldown) cooldownView {
@@ -46,9 +46,13 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	if err == nil {
 		err = body.validate()
 	}
+	var target string
+	if err == nil {
+		target, err = targetOf(body.Target)
+	}
 	var c lease.Cooldown
 	if err == nil {
-		c, err = e.Rest(r.Context(), s.uidOf(r), hostOf(body.Target), time.Duration(body.Seconds)*time.Second)
+		c, err = e.Rest(r.Context(), s.uidOf(r), target, time.Duration(body.Seconds)*time.Second)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -97,6 +101,9 @@ func onlyTarget(query url.Values) (*string, error) {
 	if len(values) > 1 {
 		return nil, badRequest("invalid_query", "target is given %d times", len(values))
 	}
-	target := hostOf(values[0])
+	target, err := hostOf(values[0])
+	if err != nil {
+		return nil, badRequest("invalid_query", "target %v", err)
+	}
 	return &target, nil
 }

@@ -132,7 +132,7 @@ func pathPart(r *http.Request, name string) string {
 
 const maxName = 253
 
-// checkName refuses what no attribute and no target can be.
+// checkName refuses what no attribute and no session can be.
 func checkName(field, value string) error {
 	switch {
 	case len(value) > maxName:

@@ -37,7 +37,7 @@ var known = []struct {
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var bad *invalid
 	var locked *lockedProxy
-	var elsewhere *desk.Elsewhere
+	var notLeading *desk.NotLeadingError
 	switch {
 	case errors.As(err, &bad):
 		refuse(w, r, bad.code, bad.word, bad.message)
@@ -48,7 +48,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
 			"the credentials of proxy "+locked.proxy+" cannot be read now: try again later; the log of the API tells more under this request id")
 		return
-	case errors.As(err, &elsewhere):
+	case errors.As(err, &notLeading):
 		noLeader(w, r, "no process lends now: one takes over in a moment, try again")
 		return
 	case refuseNow(w, r, err):
@@ -85,11 +85,23 @@ func refuseNow(w http.ResponseWriter, r *http.Request, err error) bool {
 	case errors.As(err, &budget):
 		answer(w, r, http.StatusTooManyRequests, problem{"budget_exceeded", budget.Error() + ": try again then", id, retryAfter(w, max(budget.RetryAfter, time.Second))})
 	case errors.As(err, &quota):
-		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quota.Error()+": release some, or have the quota in the tokens file raised")
+		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quota.Error()+": "+quotaRemedy(quota))
 	default:
 		return false
 	}
 	return true
+}
+
+// quotaRemedy is what a client can do that has all it may have.
+func quotaRemedy(err *lease.QuotaError) string {
+	switch err.What {
+	case "leases":
+		return "release some, or have quota.leases in the tokens file raised"
+	case "waiting requests":
+		return "wait for their answers, or have quota.waiting in the tokens file raised"
+	default: // the same for everybody
+		return "use those again; each is forgotten a while after its last lease (--session-idle)"
+	}
 }
 
 // outcomeOf is what the metric calls the refusal of a lease.

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
-	"example.com/fairlead/api/lease/desk"
+	"example.com/fairlead/api/lease"
 )
 
 // Informers is what Watch needs of a cache.
@@ -21,18 +21,27 @@ type Informers interface {
 	GetInformer(ctx context.Context, obj client.Object, opts ...cache.InformerGetOption) (cache.Informer, error)
 }
 
+// lender is told of the proxies that may be lent. It must not ask the fleet meanwhile.
+type lender interface {
+	Put(lease.Candidate)
+	Remove(uid string)
+	Synced()
+}
+
 // fleet follows the Proxies, and keeps the desk up to date with those that may be lent.
 // Objects come from a cache: nobody changes them.
 type fleet struct {
-	desk *desk.Desk
+	desk lender
 
+	// mu is held while the desk is told: an object that readers see, be it Draining, is never
+	// newer than what the engine lends by.
 	mu     sync.RWMutex
 	byUID  map[string]*crawl.Proxy
 	byName map[client.ObjectKey]*crawl.Proxy
 	synced bool
 }
 
-func newFleet(d *desk.Desk) *fleet {
+func newFleet(d lender) *fleet {
 	return &fleet{desk: d, byUID: map[string]*crawl.Proxy{}, byName: map[client.ObjectKey]*crawl.Proxy{}}
 }
 
@@ -80,24 +89,28 @@ func (f *fleet) put(obj any) {
 		return
 	}
 	f.mu.Lock()
-	former := f.byName[client.ObjectKeyFromObject(p)]
-	f.byName[client.ObjectKeyFromObject(p)] = p
-	f.byUID[string(p.UID)] = p
-	f.mu.Unlock()
-	if former != nil && former.UID != p.UID { // its deletion was missed
-		f.remove(former)
+	defer f.mu.Unlock()
+	if former := f.byName[client.ObjectKeyFromObject(p)]; former != nil && former.UID != p.UID { // its deletion was missed
+		f.forget(former)
 	}
 	if p.DeletionTimestamp.IsZero() {
 		f.desk.Put(candidateOf(p))
 	} else { // its instance is going: so are its leases
 		f.desk.Remove(string(p.UID))
 	}
+	f.byName[client.ObjectKeyFromObject(p)] = p
+	f.byUID[string(p.UID)] = p
 }
 
 func (f *fleet) remove(p *crawl.Proxy) {
-	f.desk.Remove(string(p.UID)) // first: what is lent is known here
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.forget(p)
+}
+
+// forget takes p out, with mu held.
+func (f *fleet) forget(p *crawl.Proxy) {
+	f.desk.Remove(string(p.UID))
 	delete(f.byUID, string(p.UID))
 	if key := client.ObjectKeyFromObject(p); f.byName[key] != nil && f.byName[key].UID == p.UID {
 		delete(f.byName, key)

@@ -150,11 +150,12 @@ func (s *server) renew(w http.ResponseWriter, r *http.Request, e *lease.Engine) 
 func (s *server) report(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	var body reportRequest
 	err := decode(r, &body)
+	var seen lease.Report
 	if err == nil {
-		err = body.validate()
+		seen, err = body.report()
 	}
 	if err == nil {
-		err = e.Report(r.Context(), pathPart(r, "id"), callerOf(r).changes, body.report())
+		err = e.Report(r.Context(), pathPart(r, "id"), callerOf(r).changes, seen)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -163,10 +164,14 @@ func (s *server) report(w http.ResponseWriter, r *http.Request, e *lease.Engine)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (b reportRequest) report() lease.Report {
-	r := lease.Report{Result: b.Result, Target: hostOf(b.Target)}
+func (b reportRequest) report() (lease.Report, error) {
+	target, err := targetOf(b.Target)
+	if err = firstOf(b.validate(), err); err != nil {
+		return lease.Report{}, err
+	}
+	r := lease.Report{Result: b.Result, Target: target}
 	if b.RetryAfterSeconds != nil {
 		r.RetryAfter = time.Duration(*b.RetryAfterSeconds) * time.Second
 	}
-	return r
+	return r, nil
 }

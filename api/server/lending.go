@@ -17,11 +17,11 @@ func (s *server) lending(h func(http.ResponseWriter, *http.Request, *lease.Engin
 			h(w, r, e)
 			return
 		}
-		var elsewhere *desk.Elsewhere
+		var notLeading *desk.NotLeadingError
 		// What was forwarded is not forwarded again: two that each take the other for the
 		// leader would do so for ever.
-		if errors.As(err, &elsewhere) && elsewhere.URL != "" && r.Header.Get(forwardedHeader) == "" {
-			s.forward.to(elsewhere.URL, w, r)
+		if errors.As(err, &notLeading) && notLeading.URL != "" && r.Header.Get(forwardedHeader) == "" {
+			s.forward.to(notLeading.URL, w, r)
 			return
 		}
 		s.fail(w, r, err)

@@ -67,6 +67,7 @@ func attributesOf(m map[string]string) map[string]string {
 
 func (s *server) listProxies(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	want, err := parseFilter(r.URL.Query())
+	proxies := s.fleet.sorted() // before the counts: no object is newer than they are
 	var counts map[string]int
 	if err == nil {
 		counts, err = e.Counts(r.Context())
@@ -76,7 +77,7 @@ func (s *server) listProxies(w http.ResponseWriter, r *http.Request, e *lease.En
 		return
 	}
 	list := proxyList{Proxies: []proxyView{}}
-	for _, p := range s.fleet.sorted() {
+	for _, p := range proxies {
 		if want.matches(p) {
 			list.Proxies = append(list.Proxies, viewOf(p, counts[string(p.UID)]))
 		}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -54,5 +55,15 @@ func TestGetProxy(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestProxiesAreNotShownWithoutTheirLeases(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	w.place.Fail(errors.New("the disk is full"))
+	for _, path := range []string{"/v1/proxies", "/v1/proxies/crawl/demo"} {
+		if r := w.do(http.MethodGet, path, ""); r.code != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v %s", path, r.code, r.header, r.text)
+		}
 	}
 }

@@ -165,12 +165,12 @@ func (s *server) ready() error {
 		return errors.New("the cache of the objects is not filled yet")
 	}
 	_, err := s.Desk.Engine()
-	var elsewhere *desk.Elsewhere
+	var notLeading *desk.NotLeadingError
 	switch {
-	case errors.As(err, &elsewhere) && elsewhere.URL != "":
+	case errors.As(err, &notLeading) && notLeading.URL != "":
 		return nil
-	case errors.As(err, &elsewhere):
-		return elsewhere
+	case errors.As(err, &notLeading):
+		return notLeading
 	case err != nil:
 		return errors.New("leases cannot be kept now: the log of the API tells why")
 	}

@@ -73,12 +73,13 @@ func parseTargets(data []byte) ([]lease.Budget, error) {
 	budgets := make([]lease.Budget, len(f.Targets))
 	seen := map[string]int{}
 	for i, t := range f.Targets {
-		line, target := lines.Targets[i].Line, hostOf(t.Target)
+		line := lines.Targets[i].Line
+		target, err := hostOf(t.Target)
 		switch before, twice := seen[target]; {
+		case err != nil:
+			return nil, fmt.Errorf("line %d: target %w", line, err)
 		case target == "":
 			return nil, fmt.Errorf("line %d: target must be a host, such as shop.example", line)
-		case checkName("target", target) != nil:
-			return nil, fmt.Errorf("line %d: target %q must be a host, without spaces and of at most %d bytes", line, target, maxName)
 		case twice:
 			return nil, fmt.Errorf("line %d: target %s has a budget in line %d already: remove one", line, target, before)
 		case !(t.PerProxyPerMinute > 0) || math.IsInf(t.PerProxyPerMinute, 1):

@@ -49,6 +49,8 @@ func TestTargetsFile(t *testing.T) {
 		"a word for a number":   {"targets:\n- {target: a.example, perProxyPerMinute: many}\n", "line 2"},
 		"no target":             {"targets:\n- {target: a.example, perProxyPerMinute: 1}\n- {perProxyPerMinute: 1}\n", "line 3: target"},
 		"a target with a space": {"targets:\n- {target: a b, perProxyPerMinute: 1}\n", "line 2: target"},
+		"a URL":                 {"targets:\n- {target: 'https://shop.example/', perProxyPerMinute: 1}\n", `line 2: target "https://shop.example/" is no host`},
+		"an address twice":      {"targets:\n- {target: '[::1]:443', perProxyPerMinute: 1}\n- {target: '::1', perProxyPerMinute: 1}\n", "line 3: target ::1 has"},
 		"no budget":             {"targets:\n- {target: a.example}\n", "line 2: perProxyPerMinute of a.example"},
 		"a budget below 0":      {"targets:\n- {target: a.example, perProxyPerMinute: -1}\n", "line 2: perProxyPerMinute"},
 		"a budget without end":  {"targets:\n- {target: a.example, perProxyPerMinute: .inf}\n", "line 2: perProxyPerMinute"},

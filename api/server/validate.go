@@ -2,8 +2,6 @@ package server
 
 import (
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,7 +14,7 @@ func (b acquireRequest) validate() error {
 			return err
 		}
 	}
-	return firstOf(b.validateNumbers(), checkName("target", b.Target), checkName("session", b.Session))
+	return firstOf(b.validateNumbers(), checkName("session", b.Session))
 }
 
 func checkAttribute(name, value string) error {
@@ -81,7 +79,7 @@ func (b reportRequest) validate() error {
 	case *b.RetryAfterSeconds < 1 || *b.RetryAfterSeconds > maxRest:
 		return badRequest("invalid_body", "retryAfterSeconds must be between 1 and %d", maxRest)
 	}
-	return checkName("target", b.Target)
+	return nil
 }
 
 // checkKey refuses an Idempotency-Key that is none.
@@ -103,22 +101,6 @@ func (s *server) ttl(seconds *int64, fallback time.Duration) (time.Duration, err
 		return 0, badRequest("invalid_ttl", "ttlSeconds must be between 1 and %d", longest)
 	}
 	return time.Duration(*seconds) * time.Second, nil
-}
-
-// hostOf is the one spelling of a target: a host, in lower case and without port. One that
-// is no host stays what it is.
-func hostOf(target string) string {
-	if strings.Contains(target, ":") {
-		if host, port, err := net.SplitHostPort(target); err == nil && isNumber(port) {
-			target = host
-		}
-	}
-	return strings.ToLower(strings.TrimSuffix(target, "."))
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 16)
-	return err == nil
 }
 
 func firstOf(errs ...error) error {

@@ -24,8 +24,11 @@ const (
 )
 
 // openFile locks the file and opens it to be written.
-func openFile(path string) (*bbolt.DB, error) {
+func openFile(path string) (*bbolt.DB, error) { return openFileBy(path, os.OpenFile) }
+
+func openFileBy(path string, open func(string, int, os.FileMode) (*os.File, error)) (*bbolt.DB, error) {
 	return bbolt.Open(path, fileMode, &bbolt.Options{
+		OpenFile:        open,
 		Timeout:         lockRound,
 		FreelistType:    bbolt.FreelistMapType,
 		NoFreelistSync:  true, // it would be written with each commit; opening finds it again

@@ -38,6 +38,7 @@ type journal struct {
 	// dead is why nothing can be committed any more.
 	dead   error
 	closed bool
+	file   openedFile
 }
 
 var _ lease.Journal = (*journal)(nil)
@@ -88,17 +89,18 @@ func (j *journal) Commit(ctx context.Context, changes []lease.Change) error {
 		return j.die(explain(j.path, err))
 	}
 	j.committed(int64(len(group)))
-	return nil
+	return j.inPlace()
 }
 
-// Held implements lease.Journal: the file is locked until it is closed.
+// Held implements lease.Journal: the file is locked until it is closed, for whoever finds it
+// at its path.
 func (j *journal) Held() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return fmt.Errorf("lease file %s is closed", j.path)
 	}
-	return nil
+	return j.file.lookNowAndThen()
 }
 
 // Close implements lease.Journal.
@@ -151,6 +153,14 @@ func (j *journal) target() ([]byte, error) {
 		j.headBytes, j.compactAt = 0, 0
 	}
 	return logBucket(j.head), nil
+}
+
+// inPlace fails once the file is not at its path any more: a group that was written into it
+// since must not be acknowledged, for another process may lend from the file that is there.
+func (j *journal) inPlace() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.file.look()
 }
 
 // committed counts a group, and wakes the compactor if it is time.

@@ -68,11 +68,12 @@ func (p *Place) open() (*journal, error) {
 	if err := inspect(p.path); err != nil {
 		return nil, err
 	}
-	db, err := openFile(p.path)
+	file := openedFile{path: p.path}
+	db, err := openFileBy(p.path, file.open)
 	if err != nil {
 		return nil, explain(p.path, err)
 	}
-	j := &journal{path: p.path, db: db, log: p.log, sizes: p.sizes, wake: make(chan struct{}, 1)}
+	j := &journal{path: p.path, file: file, db: db, log: p.log, sizes: p.sizes, wake: make(chan struct{}, 1)}
 	err = j.measure()
 	if err == nil && j.head > j.generation {
 		err = j.compaction().discard()

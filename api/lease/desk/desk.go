@@ -23,13 +23,13 @@ const (
 	maxPause   = 2 * time.Second
 )
 
-// Elsewhere is the error of a process that does not lead.
-type Elsewhere struct {
+// NotLeadingError is the error of a process that does not lead.
+type NotLeadingError struct {
 	// URL is where the process that leads serves; empty while nobody is known to lead.
 	URL string
 }
 
-func (e *Elsewhere) Error() string {
+func (e *NotLeadingError) Error() string {
 	if e.URL == "" {
 		return "no process lends now"
 	}
@@ -79,7 +79,7 @@ func New(o Options) *Desk {
 	return d
 }
 
-// Engine returns the open engine. Without one the error is an *Elsewhere, or wraps
+// Engine returns the open engine. Without one the error is a *NotLeadingError, or wraps
 // lease.ErrUnavailable and says why this process, which leads, has none.
 func (d *Desk) Engine() (*lease.Engine, error) {
 	s := d.now.Load()
@@ -88,17 +88,14 @@ func (d *Desk) Engine() (*lease.Engine, error) {
 	}
 	if !s.leads {
 		if url := d.Place.Leader(); url != "" {
-			return nil, &Elsewhere{URL: url}
+			return nil, &NotLeadingError{URL: url}
 		}
 	}
 	if s.why != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrUnavailable, s.why)
 	}
-	return nil, &Elsewhere{}
+	return nil, &NotLeadingError{}
 }
-
-// Leads says whether this process has an open engine.
-func (d *Desk) Leads() bool { return d.now.Load().engine != nil }
 
 // Opened is closed once the first engine is open.
 func (d *Desk) Opened() <-chan struct{} { return d.opened }

@@ -48,6 +48,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// leads says whether the desk has an open engine.
+func (w *world) leads() bool {
+	_, err := w.Engine()
+	return err == nil
+}
+
 // another is a desk of another process.
 func (w *world) another() *desk.Desk {
 	return desk.New(desk.Options{Place: w.place, Notify: w.told.notify, Log: slog.New(slog.NewTextHandler(w.log, nil))})
@@ -182,7 +188,7 @@ func TestAnotherEngineGoesOn(t *testing.T) {
 	}
 
 	w.place.Fail(nil)
-	eventually.Until(t, "another engine is open", func() bool { return w.Leads() })
+	eventually.Until(t, "another engine is open", w.leads)
 	second := mustEngine(t, w.Desk)
 	if second == first {
 		t.Error("the engine that failed is used again")
@@ -200,13 +206,13 @@ func TestWhoDoesNotLeadSaysWhoDoes(t *testing.T) {
 	where := func(want string) func() bool {
 		return func() bool {
 			_, err := w.Engine()
-			var elsewhere *desk.Elsewhere
-			return errors.As(err, &elsewhere) && elsewhere.URL == want
+			var notLeading *desk.NotLeadingError
+			return errors.As(err, &notLeading) && notLeading.URL == want
 		}
 	}
 	eventually.Until(t, "the leader is told", where("http://127.0.0.1:1"))
 	w.place.GiveBack()
-	eventually.Until(t, "this one leads", w.Leads)
+	eventually.Until(t, "this one leads", w.leads)
 	w.place.Take("http://127.0.0.1:2")
 	if _, err := mustEngine(t, w.Desk).Counts(t.Context()); !errors.Is(err, lease.ErrUnavailable) {
 		t.Errorf("a leader that was put out answers from memory: %v", err)

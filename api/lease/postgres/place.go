@@ -32,7 +32,7 @@ const (
 	frozenAfter = 2 * timeToLive
 )
 
-// defaultSchema has the tables, unless Options say otherwise.
+// defaultSchema has the tables.
 const defaultSchema = "fairlead_leases"
 
 // Options of a Place. DSN and URL must be given.
@@ -41,12 +41,13 @@ type Options struct {
 	DSN string
 	// URL at which the other replicas reach this one while it leads.
 	URL string
-	// Schema that has the tables; default fairlead_leases.
-	Schema string
 	// Clock measures how long this process may have led; only its monotonic part counts.
 	Clock clock.Clock
 	// Jitter in [0,1) spreads the candidates' looks.
 	Jitter func() float64
+
+	// schema that has the tables.
+	schema string
 }
 
 // Place is a database in which one replica at a time keeps the journal.
@@ -68,8 +69,8 @@ type leader struct {
 
 // New makes a Place. It connects to nothing yet.
 func New(o Options) (*Place, error) {
-	if o.Schema == "" {
-		o.Schema = defaultSchema
+	if o.schema == "" {
+		o.schema = defaultSchema
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -79,7 +80,7 @@ func New(o Options) (*Place, error) {
 	}
 	p := &Place{options: o, holder: rand.Text()}
 	var err error
-	p.config, err = parse(o.DSN, o.Schema, p.holder)
+	p.config, err = parse(o.DSN, o.schema, p.holder)
 	return p, err
 }
 

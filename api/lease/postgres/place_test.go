@@ -200,7 +200,7 @@ func TestSamePlaceLeadsAgain(t *testing.T) {
 func TestTwoSchemasAreTwoPlaces(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	keep(t, leading(t, dsn), put("a", "1"))
-	other, err := postgres.New(postgres.Options{DSN: dsn, URL: url, Schema: `An "odd" one`})
+	other, err := postgres.NewIn(`An "odd" one`, postgres.Options{DSN: dsn, URL: url})
 	if err != nil {
 		t.Fatal(err)
 	}

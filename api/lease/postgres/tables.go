@@ -53,13 +53,13 @@ func (p *Place) ensureTables(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make the tables in schema %s: %w", p.options.Schema, err)
+		return fmt.Errorf("make the tables in schema %s: %w", p.options.schema, err)
 	}
 	return nil
 }
 
 func (p *Place) createTables(ctx context.Context, conn *pgx.Conn) error {
-	schema := pgx.Identifier{p.options.Schema}.Sanitize()
+	schema := pgx.Identifier{p.options.schema}.Sanitize()
 	var hasSchema, hasTables bool
 	if err := conn.QueryRow(ctx, existing, schema).Scan(&hasSchema, &hasTables); err != nil {
 		return err

@@ -159,8 +159,8 @@ func Start(t testing.TB, d *desk.Desk) (stop func()) {
 func Run(t testing.TB, d *desk.Desk) (stop func()) {
 	t.Helper()
 	stop = Start(t, d)
-	var elsewhere *desk.Elsewhere
-	if _, err := d.Engine(); errors.As(err, &elsewhere) && elsewhere.URL != "" {
+	var notLeading *desk.NotLeadingError
+	if _, err := d.Engine(); errors.As(err, &notLeading) && notLeading.URL != "" {
 		return stop
 	}
 	select {

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/fairlead/api/lease"
+)
+
+func TestAQuotaErrorNamesItsRemedy(t *testing.T) {
+	for what, want := range map[string]string{
+		"leases":           "quota.leases in the tokens file",
+		"waiting requests": "quota.waiting in the tokens file",
+		"sessions":         "--session-idle",
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, leasesPath, http.NoBody)
+			if !refuseNow(w, r, &lease.QuotaError{What: what, Limit: 7}) || w.Code != http.StatusTooManyRequests {
+				t.Fatalf("%d", w.Code)
+			}
+			if !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "tokens") != strings.Contains(want, "tokens") {
+				t.Errorf("it says %s, want the remedy %q", w.Body, want)
+			}
+		})
+	}
+}
