@@ -6,6 +6,17 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
+)
+
+const (
+	// crowd is how many changes of a group tell that many ask at the same time.
+	crowd = 32
+	// gatherTimes is how many times longer than it took to write a group the next one of a
+	// crowd is kept open, and maxGather how long at most: while the disk is written, a
+	// processor is kept from those who ask.
+	gatherTimes = 4
+	maxGather   = 2 * time.Millisecond
 )
 
 // group is changes that are kept together. Requests that come while one is written share
@@ -40,24 +51,30 @@ func (e *Engine) unlock() {
 	e.mu.Unlock()
 }
 
-// unlockWhenKept unlocks e and returns when g is kept. If nobody writes, the caller does so
-// at once: to have another goroutine do it takes longer than most journals do.
+// unlockWhenKept unlocks e and returns when g is kept. If nobody writes and few ask, the
+// caller does so at once: to have another goroutine do it takes longer than most journals do.
 func (e *Engine) unlockWhenKept(g *group) error {
-	if g == e.open && e.committing == nil {
+	if g == e.open && e.committing == nil && e.gathering == 0 {
 		e.mu.Unlock()
-		gather()
+		runtime.Gosched() // whoever is about to change something joins
 		e.mu.Lock()
-	}
-	if g == e.open && e.committing == nil {
-		e.commitOpen()
+		if g == e.open && e.committing == nil {
+			e.commitOpen()
+		}
 	}
 	e.unlock()
 	return e.kept(g)
 }
 
-// gather lets those who are about to change something join the open group: groups of a few
-// would keep a processor busy with the disk while the others wait for it.
-func gather() { runtime.Gosched() }
+// gather lets more join the open group, if many ask.
+func (e *Engine) gather() {
+	e.mu.Lock()
+	pause := e.gathering
+	e.mu.Unlock()
+	if pause > 0 {
+		time.Sleep(pause)
+	}
+}
 
 // barrier is the group after which all that is in memory now is kept, nil if it is.
 func (e *Engine) barrier() *group {
@@ -89,7 +106,7 @@ func (e *Engine) commitGroups() {
 	for {
 		select {
 		case <-e.dirty:
-			gather()
+			e.gather()
 			e.commit()
 		case <-e.ended:
 			e.commit()
@@ -120,6 +137,7 @@ func (e *Engine) commitOpen() {
 	}
 	e.open, e.committing = newGroup(), g
 	failed := e.err
+	crowded, start := len(g.changes) >= crowd, e.Clock.Now()
 	g.changes = append(g.changes, e.timeChange())
 	e.mu.Unlock()
 
@@ -130,7 +148,10 @@ func (e *Engine) commitOpen() {
 	}
 
 	e.mu.Lock()
-	g.err, e.committing = failed, nil
+	g.err, e.committing, e.gathering = failed, nil, 0
+	if crowded {
+		e.gathering = min(gatherTimes*e.Clock.Since(start), maxGather)
+	}
 	if failed != nil {
 		e.stop(failed)
 	}
