@@ -62,11 +62,17 @@ func (l *loading) read(c Change) error {
 	return f.end()
 }
 
-// keptProxy is the proxy that something is kept of.
+// keptProxy is the proxy that something is kept of, as it was when the latest was.
 func (e *Engine) keptProxy(c Candidate) *proxy {
 	p := e.fleet.proxies[c.UID]
 	if p == nil {
 		p = newProxy(c)
+		p.doubt = newDoubt(p)
+		e.fleet.add(p)
+	}
+	if c.Version > p.Version {
+		e.fleet.remove(p)
+		p.Candidate = c
 		e.fleet.add(p)
 	}
 	return p

@@ -39,17 +39,19 @@ type life struct {
 	// selectors is from how many a request chooses.
 	selectors int
 	spare     []lease.Candidate
+	// past are the proxies as they were before, by UID.
+	past map[string]lease.Candidate
 }
 
 func newLife(t *testing.T, seed uint64) *life {
-	l := &life{rand: rand.New(rand.NewPCG(seed, 1)), loads: map[string]int{}, selectors: 3} // #nosec G404 -- a test that can be repeated
+	l := &life{rand: rand.New(rand.NewPCG(seed, 1)), loads: map[string]int{}, past: map[string]lease.Candidate{}, selectors: 3} // #nosec G404 -- a test that can be repeated
 	size := 2 + l.rand.IntN(6)
 	if seed%8 == 7 {
 		size, l.selectors = 150, 600 // more than are skipped, and more than there may be classes
 	}
 	var fleet []lease.Candidate
 	for n := range size {
-		fleet = append(fleet, candidate(fmt.Sprintf("p%02d", n), l.anyShape))
+		fleet = append(fleet, candidate(fmt.Sprintf("p%02d", n), l.anyShape, version(1)))
 	}
 	o := lease.Options{Jitter: func() float64 { return 2*l.rand.Float64() - 1 }}
 	l.world = newWorldWith(t, o, fleet...)
@@ -233,9 +235,12 @@ func (l *life) changeProxy() {
 		return
 	}
 	c := l.fleet[l.rand.IntN(len(l.fleet))]
+	l.past[c.UID] = c
+	c.Version++
 	if l.anyShape(&c); l.chance(10) {
-		c.Host = fmt.Sprintf("10.0.0.%d", l.rand.IntN(3))
+		c.Host = oneOf(l, "", "10.0.0.1", "10.0.0.2")
 	}
+	c.Healthy = c.Healthy && c.Host != ""
 	l.Put(c)
 }
 
@@ -243,6 +248,7 @@ func (l *life) comeOrGo() {
 	if len(l.spare) > 0 && l.chance(60) {
 		c := l.spare[0]
 		l.spare = l.spare[1:]
+		delete(l.past, c.UID)
 		l.Put(c)
 		return
 	}
@@ -261,6 +267,27 @@ func (l *life) crashAndReturn() {
 	}
 	l.list() // what is under way is kept
 	before := l.Kept()
-	l.restart(oneOf(l, time.Duration(0), time.Hour, -time.Hour))
+	held := idsOf(l.list())
+	l.crash(oneOf(l, time.Duration(0), time.Hour, -time.Hour))
+	l.Sync(l.olderView())
+	l.check()
+	l.same("what is held, as an older view tells it", held, idsOf(l.list()))
+	l.Sync(l.fleet)
 	l.same("what is kept", before, l.Kept())
+}
+
+// olderView is the fleet as it may have been a while ago.
+func (l *life) olderView() []lease.Candidate {
+	var view []lease.Candidate
+	behind := oneOf(l, 0, 30, 100)
+	for _, c := range l.fleet {
+		past, ok := l.past[c.UID]
+		switch {
+		case !l.chance(behind):
+			view = append(view, c)
+		case ok:
+			view = append(view, past)
+		}
+	}
+	return view
 }

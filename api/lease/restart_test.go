@@ -20,7 +20,7 @@ func TestRestart(t *testing.T) {
 	w.restart(0)
 	for i := range before { // the rest is not the client's to know
 		p := &before[i].Proxy
-		*p = lease.Candidate{Key: p.Key, UID: p.UID, Scheme: p.Scheme, Host: p.Host, Port: p.Port, Attributes: p.Attributes}
+		*p = lease.Candidate{Key: p.Key, UID: p.UID, Version: p.Version, Scheme: p.Scheme, Host: p.Host, Port: p.Port, Attributes: p.Attributes}
 	}
 	w.same("list", before, w.list())
 	if _, err := w.renew(ended, 0); !errors.Is(err, lease.ErrExpired) {
