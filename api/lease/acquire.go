@@ -25,7 +25,7 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	}
 	switch {
 	case w.done:
-	case w.place == nil:
+	case w.line == nil:
 		e.refuse(w, e.noMatchFor(w, now))
 	default:
 		e.await(ctx, w)
@@ -106,7 +106,7 @@ func (e *Engine) try(w *waiter, now moment) {
 	req := w.req
 	c := e.client(req.Client)
 	w.client = c
-	if req.Key != "" && !w.keyed {
+	if req.Key != "" {
 		g, err := e.repeated(c, req)
 		switch {
 		case err != nil:

@@ -125,7 +125,7 @@ func (e *Engine) restUntil(p *proxy, c *cooldown, until, now moment) {
 	e.set(&c.alarm, until)
 	e.change(c.change())
 	e.unreserve(p, now)
-	e.rebind(p, now)
+	e.rebind(p, func(target string) bool { return target == c.target }, now)
 }
 
 // setResting is called where p is touched.

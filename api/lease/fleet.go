@@ -6,6 +6,8 @@ type fleet struct {
 	// byAttribute finds those that have an attribute.
 	byAttribute map[attribute]map[*proxy]struct{}
 	classes     map[string]*class
+	// waited counts the classes that somebody waits in.
+	waited int
 	// uses counts the uses of classes, so that the one that was not used for longest can go.
 	uses uint64
 	// lendable counts the proxies that are healthy, do not drain and are not set aside.

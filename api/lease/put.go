@@ -117,7 +117,7 @@ func (e *Engine) put(c Candidate, now moment) {
 // reconsider lets go what counted on p as it was.
 func (e *Engine) reconsider(p *proxy, now moment) {
 	e.unreserve(p, now)
-	e.rebind(p, now)
+	e.rebind(p, forAny, now)
 }
 
 // leave ends whatever belongs to p, and forgets p.
