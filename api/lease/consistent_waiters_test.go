@@ -47,7 +47,7 @@ func (c *checker) waiters() {
 		}
 		c.rings(what, &w.alarm, w.since+w.req.Wait-min(waitMargin, w.req.Wait/4))
 		if w.req.Key != "" {
-			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || !k.waiting {
+			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || k.waiting != w.count {
 				c.no("the key of %s is not in use", what)
 			}
 		}

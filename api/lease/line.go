@@ -41,7 +41,7 @@ func (e *Engine) enqueue(w *waiter, now moment) {
 	e.queue.number++
 	w.number = e.queue.number
 	if w.req.Key != "" {
-		c.keys[w.req.Key] = &keyed{fingerprint: w.req.Fingerprint, waiting: true}
+		c.addKey(&keyed{key: w.req.Key, fingerprint: w.req.Fingerprint, waiting: w.count})
 	}
 	w.ready = make(chan struct{})
 	c.waiting++
@@ -93,8 +93,8 @@ func (e *Engine) dequeue(w *waiter) {
 	e.queue.waiting--
 	e.unset(&w.alarm)
 	e.leaveLine(w)
-	if k := c.keys[w.req.Key]; w.req.Key != "" && k != nil && k.waiting {
-		delete(c.keys, w.req.Key)
+	if k := c.keys[w.req.Key]; w.req.Key != "" && k != nil && k.waiting > 0 {
+		c.dropKey(k)
 	}
 }
 
