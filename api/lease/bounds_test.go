@@ -65,11 +65,15 @@ func TestEndedLeases(t *testing.T) {
 		t.Skip("it makes 100,000 leases")
 	}
 	w := newWorld(t, candidate("a", maxLeases(1_000_000)))
-	other := w.acquire(by("other"), ttl(time.Second))
-	first, second := w.acquire(ttl(time.Second)), w.acquire(ttl(2*time.Second))
-	for range 1000 {
-		w.grant(count(100, 0), ttl(3*time.Second))
+	other := w.acquire(by("other"), ttl(100*time.Millisecond))
+	var early []lease.Lease
+	for n := range 10 {
+		early = append(early, w.acquire(ttl(time.Duration(n+1)*100*time.Millisecond)))
 	}
+	for range 999 {
+		w.grant(count(100, 0), ttl(10*time.Second))
+	}
+	w.grant(count(92, 0), ttl(10*time.Second))
 	told := func(l lease.Lease, want error) {
 		t.Helper()
 		if _, err := w.renew(l, 0); !errors.Is(err, want) {
@@ -77,15 +81,13 @@ func TestEndedLeases(t *testing.T) {
 		}
 	}
 	w.pass(2 * time.Second)
-	told(first, lease.ErrExpired)
-	last := w.acquire(ttl(2 * time.Second))
-	w.pass(time.Second)
-	told(first, lease.ErrUnknown)
-	told(second, lease.ErrUnknown)
-	told(other, lease.ErrExpired)
+	told(early[0], lease.ErrExpired)
 	w.restart(0)
-	w.pass(time.Second)
-	told(last, lease.ErrExpired)
+	w.pass(10 * time.Second)
+	told(early[0], lease.ErrUnknown)
+	told(early[1], lease.ErrUnknown)
+	told(early[2], lease.ErrExpired)
+	told(other, lease.ErrExpired)
 	w.same("contradictions", []string(nil), w.Inconsistencies())
 	w.same("kept", 100_001, len(w.journal.of('l')))
 }

@@ -88,6 +88,15 @@ func TestTrial(t *testing.T) {
 		w.report(trial, lease.Report{Result: lease.ResultOK})
 		w.same("trial", false, w.acquire(target("shop")).Trial)
 	})
+	t.Run("a ban that another lease tells of ends the trial", func(t *testing.T) {
+		w := newTrial(t)
+		other, trial := w.acquire(ttl(time.Hour)), w.acquire(target("shop"), ttl(time.Hour))
+		w.report(other, lease.Report{Result: lease.ResultBanned, Target: "shop"})
+		w.report(trial, lease.Report{Result: lease.ResultOK})
+		w.refused(target("shop"))
+		w.pass(2 * lease.DefaultBan)
+		w.same("trial", true, w.acquire(target("shop")).Trial)
+	})
 	t.Run("ok during a rate limit clears the ban, and leaves the limit", func(t *testing.T) {
 		w := newTrial(t)
 		trial := w.acquire(target("shop"), ttl(time.Hour))

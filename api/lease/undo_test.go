@@ -41,13 +41,15 @@ func TestUndo(t *testing.T) {
 		w.same("moved", lease.MovedDraining, g.Moved)
 	})
 	t.Run("a session that was granted more stays where that is", func(t *testing.T) {
-		w := newWorld(t, candidate("a"), candidate("b"))
-		first := w.grant(session("s"))
+		w := newWorld(t, candidate("a"), candidate("b"), candidate("c"))
+		w.acquire(session("s"))
 		w.Put(candidate("a", unhealthy))
-		w.same("second", []string{"b"}, keysOf(w.grant(session("s"))))
-		w.Put(candidate("a"))
-		w.must(w.Undo(t.Context(), request(session("s")), first))
-		w.same("third", []string{"b"}, keysOf(w.grant(session("s"))))
+		second := w.grant(session("s"))
+		w.Put(candidate("b", unhealthy))
+		w.same("third", []string{"c"}, keysOf(w.grant(session("s"))))
+		w.sync(candidate("a"), candidate("b"), candidate("c"))
+		w.must(w.Undo(t.Context(), request(session("s")), second))
+		w.same("fourth", []string{"c"}, keysOf(w.grant(session("s"))))
 	})
 	for name, rate := range map[string]float64{"one a minute": 1, "less than one a minute": 0.5} {
 		t.Run("gives a budget back of "+name, func(t *testing.T) {
