@@ -80,6 +80,7 @@ var deeds = []struct {
 }{
 	{30, "acquire", (*life).ask},
 	{25, "wait", (*life).askAndWait},
+	{3, "undo", (*life).askAndUndo},
 	{20, "release", func(l *life) { l.onLease(func(id string) error { return l.Release(l.t.Context(), id, anybody) }) }},
 	{5, "renew", func(l *life) {
 		l.onLease(func(id string) error { _, err := l.Renew(l.t.Context(), id, anybody, time.Minute); return err })
@@ -195,6 +196,13 @@ func (l *life) ask() {
 	g, err := l.Acquire(l.t.Context(), l.anyRequest())
 	if err == nil {
 		l.held = append(l.held, g.Leases...)
+	}
+}
+
+func (l *life) askAndUndo() {
+	r := l.anyRequest()
+	if g, err := l.Acquire(l.t.Context(), r); err == nil {
+		l.must(l.Undo(l.t.Context(), r, g))
 	}
 }
 

@@ -60,7 +60,7 @@ func TestUndo(t *testing.T) {
 			w.acquire(target("shop"))
 			w.restart(0)
 			w.SetBudgets([]lease.Budget{{Target: "shop", PerProxyPerMinute: rate}})
-			refusal[*lease.BudgetError](w, target("shop"))
+			_ = refusal[*lease.BudgetError](w, target("shop"))
 		})
 	}
 	t.Run("gives a batch's budget back", func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestUndo(t *testing.T) {
 		w.undo(target("shop"), count(2, 0))
 		w.pass(time.Second)
 		w.grant(target("shop"), count(2, 0))
-		refusal[*lease.BudgetError](w, target("shop"))
+		_ = refusal[*lease.BudgetError](w, target("shop"))
 	})
 	t.Run("takes nobody's turn", func(t *testing.T) {
 		w := newWorld(t, candidate("a", maxLeases(1)))
