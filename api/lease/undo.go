@@ -3,9 +3,8 @@ package lease
 import "context"
 
 // Undo takes back what req was granted, for whoever finds that nobody can use it: its
-// leases end, its key is free again, and its session, its budget and its client's turn are as
-// before. What the key has brought somebody else by now is
-// theirs, and stays.
+// leases end, its key is free again, and its session, its budget and its client's turn are
+// as before. What the key has brought somebody else by now is theirs, and stays.
 func (e *Engine) Undo(_ context.Context, req Request, g Grant) error {
 	now, err := e.begin()
 	if err != nil {
