@@ -25,7 +25,7 @@ func (e *Engine) Acquire(ctx context.Context, req Request) (Grant, error) {
 	}
 	switch {
 	case w.done:
-	case w.place == nil:
+	case w.line == nil:
 		e.refuse(w, e.noMatchFor(w, now))
 	default:
 		e.await(ctx, w)
@@ -52,61 +52,12 @@ func (e *Engine) await(ctx context.Context, w *waiter) {
 	}
 }
 
-// Undo takes back what req was granted, for whoever finds that nobody can use it: its
-// leases end, and its key is free again. What the key has brought somebody else by now is
-// theirs, and stays.
-func (e *Engine) Undo(_ context.Context, req Request, g Grant) error {
-	now, err := e.begin()
-	if err != nil {
-		return err
-	}
-	e.undo(&req, g, now)
-	return e.finish()
-}
-
-// giveBack releases what nobody is there to use.
-func (e *Engine) giveBack(w *waiter, why error) error {
-	now, err := e.begin()
-	if err != nil {
-		return why
-	}
-	e.undo(w.req, w.grant, now)
-	if err := e.finish(); err != nil {
-		return err
-	}
-	return why
-}
-
-func (e *Engine) undo(req *Request, g Grant, now moment) {
-	k := e.grantedKey(req, g)
-	if g.Repeated || k != nil && k.told {
-		return
-	}
-	for _, l := range g.Leases {
-		if r := e.leases[l.ID]; r != nil && r.ended == nil {
-			e.release(r, now)
-		}
-	}
-	if k != nil {
-		e.forgetKey(k)
-	}
-}
-
-// grantedKey is the key under which a grant is remembered, nil if there is none.
-func (e *Engine) grantedKey(req *Request, g Grant) *keyed {
-	k := e.client(req.Client).keys[req.Key]
-	if k == nil || k.waiting || k.records[0].id != g.Leases[0].ID {
-		return nil
-	}
-	return k
-}
-
 // try grants or refuses w, if that can be known now.
 func (e *Engine) try(w *waiter, now moment) {
 	req := w.req
 	c := e.client(req.Client)
 	w.client = c
-	if req.Key != "" && !w.keyed {
+	if req.Key != "" {
 		g, err := e.repeated(c, req)
 		switch {
 		case err != nil:
@@ -165,7 +116,7 @@ func (e *Engine) grant(w *waiter, proxies []*proxy, now moment) {
 	for i, p := range proxies {
 		r := e.lend(p, w.req, now)
 		e.bind(p, r)
-		w.grant.Leases[i] = r.lease(r.grantedAt.Add(r.ttl))
+		w.grant.Leases[i] = r.lease(r.ttl, r.grantedAt.Add(r.ttl))
 		if w.req.Key != "" {
 			records = append(records, r)
 		}

@@ -82,29 +82,24 @@ func (e *Engine) unreserve(p *proxy, now moment) {
 			continue
 		}
 		w.reserved = slices.DeleteFunc(w.reserved, func(o *proxy) bool { return o == p })
-		e.touch(p, func() {
-			p.reserved = slices.DeleteFunc(p.reserved, func(o *waiter) bool { return o == w })
-			if w.req.Exclusive {
-				p.exclusive = false
-			}
-			e.restForTrial(p, w.req.Target)
-		})
+		for slices.Contains(p.reserved, w) {
+			e.unreserveOne(w, p)
+		}
 		e.fillReserving(w, now)
 	}
 	e.offer(p, now)
 }
 
-// passBy grants a batch that stands behind the reserving one of its line, if enough slots
-// are free that the other cannot have: it may be for a target that they rest for. It says
+// passBy grants a batch that stands behind the reserving one of its line, if p makes enough
+// slots free that the other cannot have: it may be for a target that they rest for. It says
 // whether it has.
-func (e *Engine) passBy(l *line, now moment) bool {
-	if l == nil || l.reserving == nil {
-		return false
-	}
-	for _, g := range l.batches {
-		for el := g.Front(); el != nil; el = el.Next() {
-			w, _ := el.Value.(*waiter)
-			if w != l.reserving && w.class.hasRoom(w.least) && e.tryBatch(w, now) {
+func (e *Engine) passBy(p *proxy, now moment) bool {
+	for _, c := range slices.Clone(p.classes) { // looking may make classes, and drop others
+		if c.own || c.waiting.reserving == nil {
+			continue
+		}
+		for _, a := range c.waiting.batches {
+			if w := e.passing(a, p); w != nil && e.tryBatch(w, now) {
 				return true
 			}
 		}
@@ -112,13 +107,47 @@ func (e *Engine) passBy(l *line, now moment) bool {
 	return false
 }
 
-// hasRoom says whether n slots are free.
-func (c *class) hasRoom(n int) bool {
+// passing is the first of a lane that has enough slots, now that p has some; nil if none has.
+func (e *Engine) passing(a *lane, p *proxy) (next *waiter) {
+	a.fronts.Scan(func(w *waiter) bool {
+		switch {
+		case w == w.class.waiting.reserving || p.rests(w.req.Target):
+			return true
+		case w.fits(p) && e.hasRoom(w):
+			next = w
+			return false
+		}
+		// Where none rests for a target, others have no more room.
+		return e.targets[w.req.Target] != nil
+	})
+	return next
+}
+
+// hasRoom says whether as many slots are free as w needs.
+func (e *Engine) hasRoom(w *waiter) bool {
+	c, n := w.class, w.least
+	if t := e.targets[w.req.Target]; t != nil && len(t.resting) > maxSkips {
+		c = e.class(c.selector, true, t.name)
+	}
 	c.free.Scan(func(s slot) bool {
-		n -= s.proxy.MaxLeases - s.load
+		if w.req.Exclusive && s.load > 0 {
+			return false
+		}
+		n -= w.slotsOf(s.proxy)
 		return n > 0
 	})
 	return n <= 0
+}
+
+// slotsOf is how many slots of p, which can be lent, w may have.
+func (w *waiter) slotsOf(p *proxy) int {
+	switch c := p.cooldowns[w.req.Target]; {
+	case c != nil && c.resting:
+		return 0
+	case w.req.Exclusive || c != nil && c.strikes > 0:
+		return 1
+	}
+	return p.MaxLeases - p.load()
 }
 
 // reserveFor lets the next batch of a line keep slots, if none does.
@@ -127,8 +156,8 @@ func (e *Engine) reserveFor(l *line, now moment) {
 		return
 	}
 	var next *waiter
-	for _, g := range l.batches {
-		if w, _ := g.Front().Value.(*waiter); w.before(next, now) {
+	for _, a := range l.batches {
+		if w, _ := a.fronts.Min(); w.before(next, now) {
 			next = w
 		}
 	}

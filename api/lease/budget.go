@@ -106,18 +106,38 @@ func (b *budget) roomAfter(n int, now moment) time.Duration {
 	return budgetWindow
 }
 
-// spend counts a grant.
-func (e *Engine) spend(name string, now moment) {
+// spend counts a grant, and returns when the last one before it was.
+func (e *Engine) spend(name string, now moment) (before moment) {
 	t := e.targets[name]
 	if t == nil || t.budget == nil {
-		return
+		return never
 	}
 	b := t.budget
 	b.turn(now)
 	b.slots[b.second%int64(budgetSlots)]++
 	b.total++
-	b.last = now
+	before, b.last = b.last, now
 	e.change(b.change(name))
+	return before
+}
+
+// unspend is the reverse of spend.
+func (e *Engine) unspend(r *record, now moment) {
+	t := e.targets[r.target]
+	if t == nil || t.budget == nil {
+		return
+	}
+	b := t.budget
+	b.turn(now)
+	second := int64(r.granted / time.Second)
+	if slot := &b.slots[second%int64(budgetSlots)]; b.second-second < int64(budgetSlots) && *slot > 0 {
+		*slot--
+		b.total--
+	}
+	if b.last == r.granted {
+		b.last = r.before.spent
+	}
+	e.change(b.change(r.target))
 }
 
 func (b *budget) change(name string) Change {

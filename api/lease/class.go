@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	// maxClasses bounds what each change of a proxy costs.
+	// maxClasses, that nobody waits in, and maxWaited, that somebody does, bound what each
+	// change of a proxy costs.
 	maxClasses = 256
+	maxWaited  = 1024
 	// maxSkips is how many resting proxies are passed over, and maxLooks how many counted,
 	// before their target gets a class of its own: that costs each change of a proxy something.
 	maxSkips = 128
@@ -102,7 +104,7 @@ func (e *Engine) class(selector map[string]string, own bool, target string) *cla
 		c.used = f.uses
 		return c
 	}
-	if len(f.classes) >= maxClasses {
+	for n := 0; n < 2 && len(f.classes)-f.waited >= maxClasses; n++ { // two for one: many may be left at once
 		f.dropOne()
 	}
 	c := &class{
@@ -159,9 +161,6 @@ func (f *fleet) dropOne() {
 		if (c.own || c.waiting.empty()) && (oldest == nil || c.used < oldest.used) {
 			oldest = c
 		}
-	}
-	if oldest == nil {
-		return
 	}
 	delete(f.classes, oldest.key)
 	for p := range f.matching(oldest.selector) {

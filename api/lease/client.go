@@ -1,14 +1,17 @@
 package lease
 
 import (
+	"container/list"
 	"math"
 	"time"
 )
 
 const (
-	// maxKeys and maxSessions are what is remembered for one client.
-	maxKeys     = 100_000
+	// maxKept, maxSessions and maxEnded are what is remembered for one client: leases by their
+	// keys, sessions, and leases that ended.
+	maxKept     = 100_000
 	maxSessions = 100_000
+	maxEnded    = 100_000
 	// keyKept is how long a key outlives its leases.
 	keyKept = 10 * time.Minute
 	// recentHalf is when a grant counts half as recent.
@@ -22,6 +25,11 @@ type client struct {
 	waiting         int
 	sessions        int
 	keys            map[string]*keyed
+	// kept counts the leases that its keys remember, or will.
+	kept int
+	// ended are its leases that can still be reported on, the first one to be forgotten in
+	// front.
+	ended list.List
 	// heat is the logarithm of its recent grants, each of which counts half as much after
 	// recentHalf, as of when the engine began: so it only changes with a grant.
 	heat float64
@@ -41,6 +49,12 @@ func (c *client) granted(now moment) {
 	c.heat = halves + math.Log2(1+math.Exp2(c.heat-halves))
 }
 
+// ungranted is the reverse of granted.
+func (c *client) ungranted(at moment) {
+	halves := float64(at) / float64(recentHalf)
+	c.heat += math.Log2(max(0, 1-math.Exp2(halves-c.heat)))
+}
+
 // room is how many more leases the quota allows, and an error when that is less than n.
 func (c *client) room(q Quota, n int) (int, error) {
 	if q.Leases <= 0 {
@@ -57,8 +71,8 @@ func (c *client) room(q Quota, n int) (int, error) {
 type keyed struct {
 	client, key string
 	fingerprint string
-	// waiting: it has not been granted yet.
-	waiting bool
+	// waiting leases, when it has not been granted yet.
+	waiting int
 	// told: a request that repeats it got the same.
 	told    bool
 	records []*record
@@ -72,13 +86,13 @@ type keyed struct {
 func (e *Engine) repeated(c *client, req *Request) (*Grant, error) {
 	k := c.keys[req.Key]
 	switch {
-	case k == nil && len(c.keys) >= maxKeys:
+	case k == nil && c.kept+max(req.Count, 1) > maxKept:
 		return nil, ErrTooManyKeys
 	case k == nil:
 		return nil, nil
 	case k.fingerprint != req.Fingerprint:
 		return nil, ErrKeyReused
-	case k.waiting:
+	case k.waiting > 0:
 		return nil, ErrKeyInUse
 	}
 	k.told = true
@@ -96,7 +110,7 @@ func (e *Engine) remember(req *Request, records []*record, moved string) {
 	}
 	k := &keyed{client: req.Client, key: req.Key, fingerprint: req.Fingerprint, records: records, moved: moved}
 	k.alarm.rings = k
-	e.client(req.Client).keys[req.Key] = k
+	e.client(req.Client).addKey(k)
 	e.change(k.change())
 }
 
@@ -120,8 +134,22 @@ func (k *keyed) ring(e *Engine, _ moment) { e.forgetKey(k) }
 
 func (e *Engine) forgetKey(k *keyed) {
 	e.unset(&k.alarm)
-	delete(e.client(k.client).keys, k.key)
+	e.client(k.client).dropKey(k)
 	e.change(Change{Kind: kindKey, Key: keyOf(k.client, k.key)})
+}
+
+// addKey keeps what k says in place of what was known of its key.
+func (c *client) addKey(k *keyed) {
+	if former := c.keys[k.key]; former != nil {
+		c.dropKey(former)
+	}
+	c.keys[k.key] = k
+	c.kept += len(k.records) + k.waiting
+}
+
+func (c *client) dropKey(k *keyed) {
+	delete(c.keys, k.key)
+	c.kept -= len(k.records) + k.waiting
 }
 
 func (k *keyed) change() Change {

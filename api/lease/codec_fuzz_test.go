@@ -76,6 +76,6 @@ func FuzzOpen(f *testing.F) {
 		e.Sync([]Candidate{c})
 		_, _ = e.Acquire(t.Context(), Request{Client: "c", Target: key, TTL: time.Minute, Session: "s"})
 		clock.Step(time.Minute)
-		_, _ = e.List(t.Context())
+		_, _ = e.List(t.Context(), func(string) bool { return true })
 	})
 }

@@ -28,7 +28,7 @@ func (c *checker) memories() {
 }
 
 func (c *checker) key(what string, k *keyed) {
-	if k.waiting {
+	if k.waiting > 0 {
 		return
 	}
 	over := true
@@ -44,17 +44,24 @@ func (c *checker) key(what string, k *keyed) {
 }
 
 func (c *checker) clients() {
-	type sums struct{ active, claimed, waiting, sessions int }
+	type sums struct{ active, claimed, waiting, sessions, kept, ended int }
 	want, got := map[string]sums{}, map[string]sums{}
 	for name, cl := range c.Engine.clients {
-		want[name], got[name] = sums{}, sums{cl.active, cl.claimed, cl.waiting, cl.sessions}
+		got[name] = sums{cl.active, cl.claimed, cl.waiting, cl.sessions, cl.kept, cl.ended.Len()}
+		var s sums
+		for _, k := range cl.keys {
+			s.kept += len(k.records) + k.waiting
+		}
+		want[name] = s
 	}
 	for _, r := range c.Engine.leases {
+		s := want[r.client]
 		if r.ended == nil {
-			s := want[r.client]
 			s.active++
-			want[r.client] = s
+		} else {
+			s.ended++
 		}
+		want[r.client] = s
 	}
 	for w := range c.allWaiters() {
 		s := want[w.req.Client]

@@ -3,9 +3,10 @@ package lease
 import "slices"
 
 func (c *checker) cooldowns() {
-	resting, ends := map[string]int{}, map[string]int{}
+	resting, ends, known := map[string]int{}, map[string]int{}, map[string]int{}
 	for uid, p := range c.fleet.proxies {
 		for name, cd := range p.cooldowns {
+			known[name]++
 			what := "cooldown " + cooldownKey(uid, name)
 			if cd.proxy != p || cd.target != name {
 				c.no("%s belongs elsewhere", what)
@@ -27,6 +28,9 @@ func (c *checker) cooldowns() {
 		c.equal("resting for "+name, resting[name], len(t.resting))
 		c.equal("ends of "+name, ends[name], t.ends.Len())
 		c.usable(t)
+		if known[name] == 0 && t.budget == nil {
+			c.no("target %q is remembered for nothing", name)
+		}
 	}
 	for name, n := range ends {
 		if c.targets[name] == nil {
@@ -68,7 +72,7 @@ func (c *checker) trial(what string, p *proxy, cd *cooldown) {
 	}
 	var since []string
 	for r := range p.leases {
-		if r.target == cd.target && cd.strikes > 0 && r.granted >= cd.until {
+		if r.target == cd.target && cd.strikes > 0 && (r.granted >= cd.until || r.trial && r.granted > cd.since) {
 			since = append(since, r.id)
 		}
 	}

@@ -92,6 +92,12 @@ func (c *checker) proxies() {
 		if p.aside.index > 0 {
 			c.set++
 		}
+		if p.doubt != nil {
+			c.set++
+			if p.Healthy || p.doubt.alarm.index == 0 {
+				c.no("%s is in doubt for ever, or lent all the same", uid)
+			}
+		}
 		alone := false
 		for r := range p.leases {
 			alone = alone || r.exclusive

@@ -1,11 +1,15 @@
 package lease
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 func (c *checker) allWaiters() map[*waiter]*line {
 	all := map[*waiter]*line{}
 	add := func(l *line) {
-		for _, w := range append(l.singles.inOrder(), l.batches.inOrder()...) {
+		for _, w := range append(l.singles.inOrder(forAny), l.batches.inOrder(forAny)...) {
 			all[w] = l
 		}
 	}
@@ -29,31 +33,62 @@ func (c *checker) waiters() {
 		right := w.class.waiting
 		if w.bound != nil {
 			right = &w.bound.waiting
-			if c.fleet.proxies[w.bound.UID] != w.bound {
-				c.no("%s waits for a proxy that is gone", what)
+			if c.fleet.proxies[w.bound.UID] != w.bound || !w.bound.matches(w.req.Selector) {
+				c.no("%s waits for a proxy that is gone, or another one now", what)
 			}
 		} else if c.fleet.classes[w.class.key] != w.class {
 			c.no("%s waits in a class that is forgotten", what)
 		}
-		if w.done || w.place == nil || w.line != l || l != right || w.client != c.Engine.clients[w.req.Client] {
+		if w.done || w.line != l || l != right || w.client != c.Engine.clients[w.req.Client] {
 			c.no("%s stands where it is not found", what)
 		}
-		if prev := w.place.Prev(); prev != nil && prev.Value.(*waiter).number > w.number {
+		if first, _ := (*l.lanesOf(w))[w.laneKey()].byTarget[w.req.Target].Min(); first.number > w.number {
 			c.no("%s stands behind a younger one", what)
 		}
 		c.rings(what, &w.alarm, w.since+w.req.Wait-min(waitMargin, w.req.Wait/4))
 		if w.req.Key != "" {
-			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || !k.waiting {
+			if k := c.Engine.clients[w.req.Client].keys[w.req.Key]; k == nil || k.waiting != w.count {
 				c.no("the key of %s is not in use", what)
 			}
 		}
 		c.cannotBeServed(what, w, l)
 	}
+	c.lanes()
 	for _, cl := range c.fleet.classes {
 		if cl.waiting != nil && cl.waiting.reserving != nil && !has(all, cl.waiting.reserving) {
 			c.no("class %q reserves for somebody who does not wait", cl.key)
 		}
 	}
+}
+
+// lanes have the first of each target in front, and classes that are waited in are counted.
+func (c *checker) lanes() {
+	waited := 0
+	check := func(l *line) {
+		for _, all := range []lanes{l.singles, l.batches} {
+			for _, a := range all {
+				var fronts []*waiter
+				for _, of := range a.byTarget {
+					front, _ := of.Min()
+					fronts = append(fronts, front)
+				}
+				slices.SortFunc(fronts, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })
+				if !slices.Equal(fronts, a.fronts.Items()) {
+					c.no("a lane has %d in front, want %d, or others", a.fronts.Len(), len(fronts))
+				}
+			}
+		}
+	}
+	for _, cl := range c.fleet.classes {
+		if cl.waiting != nil && !cl.waiting.empty() {
+			waited++
+			check(cl.waiting)
+		}
+	}
+	for _, p := range c.fleet.proxies {
+		check(&p.waiting)
+	}
+	c.equal("classes waited in", waited, c.fleet.waited)
 }
 
 func (c *checker) cannotBeServed(what string, w *waiter, l *line) {

@@ -14,6 +14,8 @@ const (
 	banJitter = 0.2
 	// strikesKept is how long bans in a row are remembered while nobody tries.
 	strikesKept = 24 * time.Hour
+	// maxCooldowns of one proxy: clients may report on any target they think of.
+	maxCooldowns = 1000
 )
 
 // cooldown keeps a proxy from being lent for a target. One that a ban began stays, when
@@ -80,11 +82,36 @@ func (e *Engine) Clear(_ context.Context, uid string, target *string) error {
 func (e *Engine) rest(p *proxy, target string, d time.Duration, now moment) *cooldown {
 	c := p.cooldowns[target]
 	if c == nil {
-		c = &cooldown{proxy: p, target: target, result: ResultRateLimited}
-		c.alarm.rings = c
+		c = e.newCooldown(p, target)
+		c.result = ResultRateLimited
 	}
 	e.restUntil(p, c, max(c.until, now+d), now)
 	return c
+}
+
+// newCooldown makes room for one more of p.
+func (e *Engine) newCooldown(p *proxy, target string) *cooldown {
+	for len(p.cooldowns) >= maxCooldowns {
+		var next *cooldown
+		for _, c := range p.cooldowns {
+			if next == nil || c.lessNeeded(next) {
+				next = c
+			}
+		}
+		e.clear(p, next)
+	}
+	c := &cooldown{proxy: p, target: target}
+	c.alarm.rings = c
+	return c
+}
+
+// lessNeeded says whether c goes before o where there are too many: what is nearest to its
+// end, but bans that rest last.
+func (c *cooldown) lessNeeded(o *cooldown) bool {
+	if a, b := c.resting && c.strikes > 0, o.resting && o.strikes > 0; a != b {
+		return b
+	}
+	return c.alarm.at < o.alarm.at
 }
 
 // ban begins a cooldown, or makes it longer when a lease from after the latest ban was
@@ -93,12 +120,11 @@ func (e *Engine) ban(p *proxy, r *record, target string, now moment) {
 	c := p.cooldowns[target]
 	switch {
 	case c == nil:
-		c = &cooldown{proxy: p, target: target}
-		c.alarm.rings = c
+		c = e.newCooldown(p, target)
 	case c.strikes > 0 && r.granted <= c.since:
 		return
 	}
-	c.result, c.since = ResultBanned, now
+	c.result, c.since, c.trial = ResultBanned, now, ""
 	c.strikes++
 	e.restUntil(p, c, max(c.until, now+e.banTime(c.strikes)), now)
 }
@@ -118,14 +144,14 @@ func (e *Engine) restUntil(p *proxy, c *cooldown, until, now moment) {
 	t.ended(c)
 	e.touch(p, func() {
 		p.cooldowns[c.target] = c
-		c.until, c.trial = until, ""
+		c.until = until
 		e.setResting(c, true)
 	})
 	t.began(c)
 	e.set(&c.alarm, until)
 	e.change(c.change())
 	e.unreserve(p, now)
-	e.rebind(p, now)
+	e.rebind(p, func(target string) bool { return target == c.target }, now)
 }
 
 // setResting is called where p is touched.

@@ -64,12 +64,20 @@ func (e *NoMatchError) Error() string {
 
 // QuotaError says that a client has as much as it may have.
 type QuotaError struct {
-	// What is bounded: "leases" or "waiting requests".
+	// What is bounded: "leases", "sessions", "waiting requests".
 	What  string
 	Limit int
+	// Shared: all clients together have as much as they may have.
+	Shared bool
 }
 
+// errCrowded refuses who would wait, and could else for another selector.
+var errCrowded = &QuotaError{What: "selectors that requests wait for", Limit: maxWaited, Shared: true}
+
 func (e *QuotaError) Error() string {
+	if e.Shared {
+		return fmt.Sprintf("the clients have %d %s, which is all they may have together", e.Limit, e.What)
+	}
 	return fmt.Sprintf("the client has %d %s, which is all it may have", e.Limit, e.What)
 }
 

@@ -46,18 +46,20 @@ func TestExpiry(t *testing.T) {
 func TestRenew(t *testing.T) {
 	w := newWorld(t, candidate("a"))
 	l := w.acquire()
-	steps := []struct{ after, ttl, lasts time.Duration }{
-		{50 * time.Second, 0, time.Minute},
-		{50 * time.Second, 2 * time.Minute, 2 * time.Minute},
-		{50 * time.Second, 0, 2 * time.Minute},
-		{10 * time.Second, time.Second, 110 * time.Second}, // it is never shortened
+	steps := []struct{ after, ttl, lasts, told time.Duration }{
+		{50 * time.Second, 0, time.Minute, time.Minute},
+		{50 * time.Second, 2 * time.Minute, 2 * time.Minute, 2 * time.Minute},
+		{50 * time.Second, 0, 2 * time.Minute, 2 * time.Minute},
+		{10 * time.Second, time.Second, 110 * time.Second, 2 * time.Minute}, // it is never shortened
+		{10 * time.Second, 0, 2 * time.Minute, 2 * time.Minute},
+		{90 * time.Second, time.Minute, time.Minute, time.Minute},
 	}
 	for _, s := range steps {
 		w.pass(s.after)
 		got, err := w.renew(l, s.ttl)
 		w.must(err)
 		want := lease.Renewal{Lease: l, Healthy: true}
-		want.Lease.ExpiresAt, want.Lease.TTL = w.clock.Now().Add(s.lasts), got.Lease.TTL
+		want.Lease.ExpiresAt, want.Lease.TTL = w.clock.Now().Add(s.lasts), s.told
 		w.same("renewal by "+s.ttl.String(), want, got)
 	}
 	t.Run("an unhealthy proxy keeps its leases and says so", func(t *testing.T) {
@@ -91,8 +93,8 @@ func TestRelease(t *testing.T) {
 		w.release(l.ID)
 	}
 	w.release("no-such-lease")
-	if _, err := w.Lookup(t.Context(), l.ID); !errors.Is(err, lease.ErrUnknown) {
-		t.Errorf("lookup after release: %v", err)
+	if _, err := w.renew(l, 0); !errors.Is(err, lease.ErrUnknown) {
+		t.Errorf("renew after release: %v", err)
 	}
 	w.acquire()
 	w.refused() // releasing thrice freed one slot
@@ -105,6 +107,9 @@ func TestList(t *testing.T) {
 	w.pass(time.Second)
 	second := w.acquire(target("shop"), by("other"))
 	w.same("list", []lease.Lease{first, second}, w.list())
+	others, err := w.List(t.Context(), func(client string) bool { return client == "other" })
+	w.must(err)
+	w.same("another's list", []lease.Lease{second}, others)
 	w.release(first.ID)
 	w.same("list", []lease.Lease{second}, w.list())
 }

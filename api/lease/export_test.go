@@ -30,7 +30,7 @@ func (e *Engine) Kept() map[string]string {
 	}
 	for _, c := range e.clients {
 		for key, k := range c.keys {
-			if !k.waiting {
+			if k.waiting == 0 {
 				kept["k "+k.client+" "+key] = fmt.Sprintf("%s %s %v %d", k.fingerprint, k.moved, k.forgetAt, len(k.records))
 			}
 		}

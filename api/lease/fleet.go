@@ -1,16 +1,13 @@
 package lease
 
-import (
-	"slices"
-	"time"
-)
-
 // fleet is the proxies, and the classes by which they are found.
 type fleet struct {
 	proxies map[string]*proxy
 	// byAttribute finds those that have an attribute.
 	byAttribute map[attribute]map[*proxy]struct{}
 	classes     map[string]*class
+	// waited counts the classes that somebody waits in.
+	waited int
 	// uses counts the uses of classes, so that the one that was not used for longest can go.
 	uses uint64
 	// lendable counts the proxies that are healthy, do not drain and are not set aside.
@@ -37,6 +34,8 @@ type proxy struct {
 	reserved []*waiter
 	// exclusive: its one lease, or reserved slot, shares it with no other.
 	exclusive bool
+	// doubt is set while it is known from the journal alone.
+	doubt *doubt
 	// aside is set while the proxy is not to be lent.
 	aside alarm
 	// cooldowns by target.
@@ -137,136 +136,4 @@ func (e *Engine) tallyLendable(p *proxy) {
 			e.target(name).rests(p, n > 0)
 		}
 	}
-}
-
-// Sync makes candidates the whole fleet. The first one opens the engine for requests.
-// Callers must not pass an older view after a newer one.
-func (e *Engine) Sync(candidates []Candidate) {
-	e.mu.Lock()
-	defer e.unlock()
-	if e.err != nil {
-		return
-	}
-	if !e.synced {
-		e.synced, e.started = true, e.Clock.Now()
-	}
-	now := e.settle()
-	there := make(map[string]bool, len(candidates))
-	for _, c := range candidates {
-		there[c.UID] = true
-		e.put(c, now)
-	}
-	for uid, p := range e.fleet.proxies {
-		if !there[uid] {
-			e.leave(p, now)
-		}
-	}
-	select {
-	case e.wake <- struct{}{}: // time goes on from here
-	default:
-	}
-}
-
-// Put adds a proxy to the fleet, or says how it is now.
-func (e *Engine) Put(c Candidate) {
-	e.mu.Lock()
-	defer e.unlock()
-	if e.err == nil {
-		e.put(c, e.settle())
-	}
-}
-
-// Remove takes a proxy out of the fleet and ends its leases.
-func (e *Engine) Remove(uid string) {
-	e.mu.Lock()
-	defer e.unlock()
-	if p := e.fleet.proxies[uid]; p != nil && e.err == nil {
-		e.leave(p, e.settle())
-	}
-}
-
-// SetAside has proxies not lent for d, though they are healthy.
-func (e *Engine) SetAside(uids []string, d time.Duration) {
-	e.mu.Lock()
-	defer e.unlock()
-	if e.err != nil {
-		return
-	}
-	now := e.settle()
-	for _, uid := range uids {
-		if p := e.fleet.proxies[uid]; p != nil {
-			e.touch(p, func() { e.set(&p.aside, now+d) })
-			e.notLendable(p, now)
-		}
-	}
-}
-
-// ring is the end of having been set aside. The alarm is off by now, which is what p
-// counted by.
-func (p *proxy) ring(e *Engine, now moment) {
-	e.set(&p.aside, now)
-	e.touch(p, func() { e.unset(&p.aside) })
-	e.offer(p, now)
-}
-
-func (e *Engine) put(c Candidate, now moment) {
-	p := e.fleet.proxies[c.UID]
-	if p != nil && !p.sameAddress(c) {
-		e.leave(p, now) // bans were the old address's, and so were the leases
-		p = nil
-	}
-	if p == nil {
-		p = newProxy(Candidate{UID: c.UID})
-	}
-	was := p.Candidate
-	// The classes are those of its attributes: it leaves the old ones as what it was.
-	e.touch(p, func() {
-		e.fleet.remove(p)
-		p.Candidate, p.lent = c, nil
-		e.fleet.add(p)
-	})
-	if !p.lendable() {
-		e.notLendable(p, now)
-	}
-	if p.Draining != was.Draining || p.Bans != was.Bans {
-		e.noticeIfDrained(p)
-		e.noticeIfBanned(p, now)
-	}
-	e.offer(p, now)
-}
-
-// notLendable lets go what counted on p.
-func (e *Engine) notLendable(p *proxy, now moment) {
-	e.unreserve(p, now)
-	e.rebind(p, now)
-}
-
-// leave ends whatever belongs to p, and forgets p.
-func (e *Engine) leave(p *proxy, now moment) {
-	e.touch(p, func() { p.Healthy = false })
-	for _, r := range p.sortedLeases() {
-		e.end(r, ErrProxyGone, now)
-	}
-	for _, c := range p.cooldowns {
-		e.forgetCooldown(c)
-	}
-	if len(p.bans) > 0 {
-		p.bans = nil
-		e.change(p.bansChange())
-	}
-	e.unset(&p.aside)
-	e.touch(p, func() { e.fleet.remove(p) })
-	e.notices.forget(p.UID)
-	e.notLendable(p, now)
-}
-
-// sortedLeases are p's leases, the oldest first, so that a fleet that is told twice ends
-// them in the same order.
-func (p *proxy) sortedLeases() []*record {
-	leases := make([]*record, 0, len(p.leases))
-	for r := range p.leases {
-		leases = append(leases, r)
-	}
-	slices.SortFunc(leases, (*record).older)
-	return leases
 }

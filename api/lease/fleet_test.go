@@ -39,6 +39,7 @@ func TestProxyGone(t *testing.T) {
 		a, b := w.acquire(), w.acquire()
 		w.crash(0)
 		w.sync(candidate("a", host("10.0.0.2")))
+		w.pass(30 * time.Second) // until then it may only be that it is not known yet
 		for _, l := range []lease.Lease{a, b} {
 			if _, err := w.renew(l, 0); !errors.Is(err, lease.ErrProxyGone) {
 				t.Errorf("renew of a lease of %s: %v", l.Proxy.Key, err)

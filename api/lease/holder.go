@@ -36,16 +36,21 @@ func (e *Engine) release(r *record, now moment) {
 		e.forget(r)
 		return
 	}
-	e.over(r, now)
-	r.ended = ErrUnknown
-	e.forget(r)
+	e.drop(r, now)
 	if p := e.fleet.proxies[r.proxy.UID]; p != nil {
 		e.offer(p, now)
 	}
 }
 
-// Renew lets an active lease last ttl from now, or its own TTL when ttl is 0; it never
-// shortens one. A lease that is over stays over: its slot may be somebody else's.
+// drop forgets r, which is active. The slot is the caller's to offer.
+func (e *Engine) drop(r *record, now moment) {
+	e.over(r, now)
+	r.ended = ErrUnknown
+	e.forget(r)
+}
+
+// Renew lets an active lease last ttl from now, or its own TTL when ttl is 0; one that
+// lasts longer stays as it is. A lease that is over stays over: its slot may be somebody else's.
 func (e *Engine) Renew(_ context.Context, id string, may Holder, ttl time.Duration) (Renewal, error) {
 	now, err := e.begin()
 	if err != nil {
@@ -66,14 +71,14 @@ func (e *Engine) renew(id string, may Holder, ttl time.Duration, now moment) (Re
 	if r.ended != nil {
 		return Renewal{}, r.ended
 	}
-	if ttl > 0 {
-		r.ttl = ttl
+	if ttl == 0 {
+		ttl = r.ttl
 	}
-	if until := now + r.ttl; until > r.expires {
-		r.expires = until
+	if until := now + ttl; until > r.expires {
+		r.ttl, r.expires = ttl, until
 		e.set(&r.alarm, until)
+		e.change(r.change())
 	}
-	e.change(r.change())
 	told := Renewal{Lease: e.tell(r)}
 	if p := e.fleet.proxies[r.proxy.UID]; p != nil {
 		told.Healthy, told.Draining = p.Healthy, p.Draining

@@ -2,8 +2,6 @@ package lease_test
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -141,24 +139,4 @@ func TestKeyOfWhoWentAway(t *testing.T) {
 		_, err := w.renew(l, 0)
 		w.must(err)
 	})
-}
-
-func TestTooManyKeys(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it makes 100,000 leases")
-	}
-	w := newWorld(t, candidate("a", maxLeases(1_000_000)))
-	var all sync.WaitGroup
-	for part := range 100 {
-		all.Go(func() {
-			for n := range 1000 {
-				w.grant(keyed(fmt.Sprint(part, n), "body"))
-			}
-		})
-	}
-	all.Wait()
-	w.refusedWith(lease.ErrTooManyKeys, keyed("one more", "body"))
-	w.same("a known one", true, w.grant(keyed("7 7", "body")).Repeated)
-	w.grant(keyed("one more", "body"), by("other"))
-	w.grant()
 }

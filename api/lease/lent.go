@@ -41,10 +41,10 @@ func readLent(f *form) *lent {
 	return l
 }
 
-// appendCandidate has what a client was told of a proxy, and no more.
+// appendCandidate has what a client was told of a proxy, and how new that was.
 func appendCandidate(b []byte, c *Candidate) []byte {
 	b = appendText(appendText(b, c.Key), c.UID)
-	b = appendText(appendText(b, c.Scheme), c.Host)
+	b = appendText(appendText(appendNumber(b, c.Version), c.Scheme), c.Host)
 	b = appendNumber(appendNumber(b, int64(c.Port)), int64(len(c.Attributes)))
 	for _, k := range slices.Sorted(maps.Keys(c.Attributes)) {
 		b = appendText(appendText(b, k), c.Attributes[k])
@@ -53,7 +53,7 @@ func appendCandidate(b []byte, c *Candidate) []byte {
 }
 
 func readCandidate(f *form) Candidate {
-	c := Candidate{Key: f.text(), UID: f.text(), Scheme: f.text(), Host: f.text()}
+	c := Candidate{Key: f.text(), UID: f.text(), Version: f.number(), Scheme: f.text(), Host: f.text()}
 	c.Port = int32(f.number()) // #nosec G115 -- it was written from one
 	if n := f.count(); n > 0 {
 		c.Attributes = make(map[string]string, n)

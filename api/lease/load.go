@@ -1,8 +1,10 @@
 package lease
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // load makes e what its journal says. The proxies are those that something is kept of, in
@@ -62,11 +64,17 @@ func (l *loading) read(c Change) error {
 	return f.end()
 }
 
-// keptProxy is the proxy that something is kept of.
+// keptProxy is the proxy that something is kept of, as it was when the latest was.
 func (e *Engine) keptProxy(c Candidate) *proxy {
 	p := e.fleet.proxies[c.UID]
 	if p == nil {
 		p = newProxy(c)
+		p.doubt = newDoubt(p)
+		e.fleet.add(p)
+	}
+	if c.Version > p.Version {
+		e.fleet.remove(p)
+		p.Candidate = c
 		e.fleet.add(p)
 	}
 	return p
@@ -75,9 +83,11 @@ func (e *Engine) keptProxy(c Candidate) *proxy {
 // join puts together what was read, and sets the alarms.
 func (l *loading) join() {
 	e := l.engine
+	var ended []*record
 	for _, r := range e.leases {
 		e.set(&r.alarm, r.alarm.at)
 		if r.ended != nil {
+			ended = append(ended, r)
 			continue
 		}
 		p := e.keptProxy(r.proxy.Candidate)
@@ -88,6 +98,10 @@ func (l *loading) join() {
 		if s := e.sessions[sessionID{r.client, r.session}]; s != nil {
 			s.leases++
 		}
+	}
+	slices.SortFunc(ended, func(a, b *record) int { return cmp.Compare(a.alarm.at, b.alarm.at) })
+	for _, r := range ended {
+		r.place = e.client(r.client).ended.PushBack(r)
 	}
 	for _, s := range e.sessions {
 		e.client(s.id.client).sessions++
@@ -125,7 +139,7 @@ func (l *loading) joinKeys() {
 				r.ended = ErrUnknown // it was given back
 			}
 		}
-		e.client(k.client).keys[k.key] = k
+		e.client(k.client).addKey(k)
 		if k.forgetAt > 0 {
 			e.set(&k.alarm, k.forgetAt)
 		}

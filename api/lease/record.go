@@ -2,6 +2,7 @@ package lease
 
 import (
 	"cmp"
+	"container/list"
 	"slices"
 	"time"
 )
@@ -28,26 +29,39 @@ type record struct {
 	granted   moment
 	grantedAt time.Time
 	expires   moment
-	// ended is why the lease is over; nil while it is active.
+	// ended is why the lease is over; nil while it is active. It has a place among those of
+	// its client then.
 	ended error
+	place *list.Element
 	// reported are the targets that it said something bad of.
 	reported []string
 	// key by which it was asked for; empty if by none.
 	key string
+	// before is what undoing its grant restores.
+	before before
 	// alarm is its end, and then when it is forgotten.
 	alarm alarm
+}
+
+// before is how it was before a grant.
+type before struct {
+	// bound is what its session was bound to; nil if that was new.
+	bound *lent
+	// spent is when its target's budget was last spent of.
+	spent moment
 }
 
 func (r *record) older(o *record) int {
 	return cmp.Or(cmp.Compare(r.granted, o.granted), cmp.Compare(r.id, o.id))
 }
 
-func (e *Engine) tell(r *record) Lease { return r.lease(e.wall(r.expires)) }
+func (e *Engine) tell(r *record) Lease { return r.lease(r.ttl, e.wall(r.expires)) }
 
-func (r *record) lease(expiresAt time.Time) Lease {
+// lease is what is told of r; the arguments are what changes while it is active.
+func (r *record) lease(ttl time.Duration, expiresAt time.Time) Lease {
 	return Lease{
 		ID: r.id, Client: r.client, Target: r.target, Session: r.session, Exclusive: r.exclusive, Trial: r.trial,
-		Proxy: r.proxy.Candidate, TTL: r.ttl, GrantedAt: r.grantedAt, ExpiresAt: expiresAt,
+		Proxy: r.proxy.Candidate, TTL: ttl, GrantedAt: r.grantedAt, ExpiresAt: expiresAt,
 	}
 }
 
@@ -68,7 +82,7 @@ func (e *Engine) lend(p *proxy, req *Request, now moment) *record {
 	c := e.client(r.client)
 	c.active++
 	c.granted(now)
-	e.spend(r.target, now)
+	r.before.spent = e.spend(r.target, now)
 	e.set(&r.alarm, r.expires)
 	e.change(r.change())
 	return r
@@ -94,6 +108,11 @@ func (e *Engine) end(r *record, why error, now moment) {
 	r.ended = why
 	e.set(&r.alarm, now+reportableFor)
 	e.change(r.change())
+	c := e.client(r.client)
+	for r.place = c.ended.PushBack(r); c.ended.Len() > maxEnded; {
+		oldest, _ := c.ended.Front().Value.(*record)
+		e.forget(oldest)
+	}
 }
 
 // over takes r, which is active, from all that counts it.
@@ -116,6 +135,9 @@ func (e *Engine) over(r *record, now moment) {
 
 func (e *Engine) forget(r *record) {
 	e.unset(&r.alarm)
+	if r.place != nil {
+		e.client(r.client).ended.Remove(r.place)
+	}
 	delete(e.leases, r.id)
 	e.change(Change{Kind: kindLease, Key: r.id})
 }

@@ -7,7 +7,8 @@ import (
 
 // Report takes in what the client of a lease has seen, for the report's target, else the
 // lease's, else for leases without a target. A lease that ended lately may still be
-// reported on; when its proxy is gone, so is what the report would rest.
+// reported on; when its proxy is gone, so is what the report would rest. Of a proxy's cooldowns
+// beyond 1,000, those nearest to their ends go, bans that still rest last.
 func (e *Engine) Report(_ context.Context, id string, may Holder, rep Report) error {
 	now, err := e.begin()
 	if err != nil {

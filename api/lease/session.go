@@ -49,10 +49,24 @@ func (e *Engine) bind(p *proxy, r *record) {
 		e.sessions[id] = s
 		e.client(id.client).sessions++
 	}
+	r.before.bound = s.of
 	e.unset(&s.alarm)
 	s.leases++
 	s.of, s.idleUntil = p.asLent(), 0
 	e.change(s.change())
+}
+
+// unbind has the session of r, which is over, come back to what it did before r.
+func (e *Engine) unbind(r *record) {
+	s := e.sessions[sessionID{r.client, r.session}]
+	switch {
+	case r.session == "" || s == nil || s.of != r.proxy: // it has another one since
+	case r.before.bound != nil:
+		s.of = r.before.bound
+		e.change(s.change())
+	case s.leases == 0:
+		e.forgetSession(s)
+	}
 }
 
 func (e *Engine) sessionLeaseOver(r *record, now moment) {
@@ -69,7 +83,10 @@ func (e *Engine) sessionLeaseOver(r *record, now moment) {
 	e.change(s.change())
 }
 
-func (s *session) ring(e *Engine, _ moment) {
+func (s *session) ring(e *Engine, _ moment) { e.forgetSession(s) }
+
+func (e *Engine) forgetSession(s *session) {
+	e.unset(&s.alarm)
 	delete(e.sessions, s.id)
 	e.client(s.id.client).sessions--
 	e.change(Change{Kind: kindSession, Key: s.key()})

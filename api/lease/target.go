@@ -58,12 +58,15 @@ func (t *target) ended(c *cooldown) {
 	}
 }
 
-// firstEnd is how long it takes until a proxy of the class may be lent again.
+// firstEnd is how long it takes until a proxy of the class may be lent again, as far as few
+// looks tell.
 func (t *target) firstEnd(c *class, now moment) time.Duration {
 	after := retryUsable // a trial finds out
+	looks := 0
 	t.ends.Scan(func(cd *cooldown) bool {
 		if !cd.proxy.lendable() || !cd.proxy.matches(c.selector) {
-			return true
+			looks++
+			return looks < maxLooks
 		}
 		after = cd.ends - now
 		return false

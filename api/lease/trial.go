@@ -38,12 +38,18 @@ func (e *Engine) restForTrial(p *proxy, target string) {
 	}
 }
 
-// passed clears a ban when its trial, or one that ended since, went well.
+// passed ends a ban when its trial, or one that ended since, went well. What else the proxy
+// rests for the target for, it goes on to.
 func (e *Engine) passed(p *proxy, r *record, target string, now moment) {
 	c := p.cooldowns[target]
-	if c == nil || !r.trial || r.target != target || r.granted < c.until {
+	if c == nil || c.strikes == 0 || !r.trial || r.target != target || r.granted <= c.since {
 		return
 	}
-	e.clear(p, c)
-	e.offer(p, now)
+	if c.until <= now {
+		e.clear(p, c)
+		e.offer(p, now)
+		return
+	}
+	c.result, c.strikes, c.trial = ResultRateLimited, 0, ""
+	e.change(c.change())
 }

@@ -76,6 +76,39 @@ func TestTrial(t *testing.T) {
 		w.refused(target("shop"))
 		w.same("strikes", 2, w.facts("a").Cooldowns[0].Strikes)
 	})
+	limited := func(w *world, l lease.Lease) {
+		w.report(l, lease.Report{Result: lease.ResultRateLimited, Target: "shop", RetryAfter: time.Minute})
+	}
+	t.Run("a rate limit during the trial lets nobody else try", func(t *testing.T) {
+		w := newTrial(t)
+		other, trial := w.acquire(ttl(time.Hour)), w.acquire(target("shop"), ttl(time.Hour))
+		limited(w, other)
+		w.pass(time.Minute)
+		w.refused(target("shop"))
+		w.report(trial, lease.Report{Result: lease.ResultOK})
+		w.same("trial", false, w.acquire(target("shop")).Trial)
+	})
+	t.Run("a ban that another lease tells of ends the trial", func(t *testing.T) {
+		w := newTrial(t)
+		other, trial := w.acquire(ttl(time.Hour)), w.acquire(target("shop"), ttl(time.Hour))
+		w.report(other, lease.Report{Result: lease.ResultBanned, Target: "shop"})
+		w.report(trial, lease.Report{Result: lease.ResultOK})
+		w.refused(target("shop"))
+		w.pass(2 * lease.DefaultBan)
+		w.same("trial", true, w.acquire(target("shop")).Trial)
+	})
+	t.Run("ok during a rate limit clears the ban, and leaves the limit", func(t *testing.T) {
+		w := newTrial(t)
+		trial := w.acquire(target("shop"), ttl(time.Hour))
+		limited(w, trial)
+		w.report(trial, lease.Report{Result: lease.ResultOK})
+		want := []lease.Cooldown{{Target: "shop", Result: lease.ResultRateLimited, Until: w.clock.Now().Add(time.Minute)}}
+		w.same("cooldowns", want, w.facts("a").Cooldowns)
+		w.restart(0)
+		w.refused(target("shop"))
+		w.pass(time.Minute)
+		w.same("trial", false, w.acquire(target("shop")).Trial)
+	})
 	t.Run("who waits for the end of a ban gets the trial", func(t *testing.T) {
 		w := newWorld(t, candidate("a"))
 		w.banned(w.acquire(target("shop")))

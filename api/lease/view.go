@@ -5,41 +5,52 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Lookup returns a lease that is active, or can still be reported on.
-func (e *Engine) Lookup(_ context.Context, id string) (Lease, error) {
-	if _, err := e.begin(); err != nil {
-		return Lease{}, err
-	}
-	var told Lease
-	r, err := e.held(id, func(string) bool { return true })
-	if err == nil {
-		told = e.tell(r)
-	}
-	if kept := e.finish(); kept != nil {
-		return Lease{}, kept
-	}
-	return told, err
-}
-
-// List returns the active leases, the oldest first.
-func (e *Engine) List(_ context.Context) ([]Lease, error) {
+// List returns the active leases that may is true for, the oldest first.
+func (e *Engine) List(_ context.Context, may Holder) ([]Lease, error) {
 	if _, err := e.begin(); err != nil {
 		return nil, err
 	}
-	records := make([]*record, 0, e.active)
-	for _, r := range e.leases {
-		if r.ended == nil {
-			records = append(records, r)
+	all := e.seenBy(may)
+	if err := e.finish(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b seen) int { return a.older(b.record) })
+	leases := make([]Lease, len(all))
+	for i, l := range all {
+		leases[i] = l.lease(l.ttl, l.expiresAt)
+	}
+	return leases, nil
+}
+
+// seen is a record, with what may change when others have their turn.
+type seen struct {
+	*record
+
+	ttl       time.Duration
+	expiresAt time.Time
+}
+
+// seenBy are the active leases that may is true for.
+func (e *Engine) seenBy(may Holder) []seen {
+	n := 0
+	for name, c := range e.clients {
+		if may(name) {
+			n += c.active
 		}
 	}
-	leases := make([]Lease, len(records))
-	slices.SortFunc(records, (*record).older)
-	for i, r := range records {
-		leases[i] = e.tell(r)
+	all, begin := make([]seen, 0, n), e.wall(0)
+	for _, r := range e.leases {
+		if len(all) == n {
+			break
+		}
+		if r.ended == nil && may(r.client) {
+			all = append(all, seen{r, r.ttl, begin.Add(r.expires)})
+		}
 	}
-	return leases, e.finish()
+	return all
 }
 
 // Facts returns what is known of a proxy.

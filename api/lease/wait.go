@@ -1,10 +1,6 @@
 package lease
 
-import (
-	"container/list"
-	"slices"
-	"time"
-)
+import "time"
 
 const (
 	// waitMargin is how long before the end of its wait a request is refused: a grant
@@ -30,11 +26,8 @@ type waiter struct {
 	// reserved are slots of a batch that wants more.
 	reserved []*proxy
 
-	// place among those that wait; nil when it does not.
-	place *list.Element
+	// line that it stands in; nil when it does not wait.
 	line  *line
-	// keyed: its key was found to be new.
-	keyed bool
 	alarm alarm
 
 	// done: grant or err is what came of it, and ready, which one that waits has, is closed.
@@ -90,7 +83,7 @@ func (e *Engine) offer(p *proxy, now moment) {
 	for e.err == nil && e.queue.waiting > 0 && p.lendable() && !p.full() {
 		if w := e.nextFor(p, now); w != nil {
 			e.hand(w, p, now)
-		} else if !slices.ContainsFunc(p.classes, func(c *class) bool { return e.passBy(c.waiting, now) }) {
+		} else if !e.passBy(p, now) {
 			return
 		}
 	}
@@ -109,8 +102,8 @@ func (e *Engine) nextFor(p *proxy, now moment) *waiter {
 }
 
 func (l *line) nextFor(p *proxy, best *waiter, now moment) *waiter {
-	for _, g := range l.singles {
-		if w, _ := g.Front().Value.(*waiter); w.fits(p) && w.before(best, now) {
+	for _, a := range l.singles {
+		if w := a.nextFor(p); w != nil && w.before(best, now) {
 			best = w
 		}
 	}
@@ -165,12 +158,10 @@ func (e *Engine) lendTo(w *waiter, p *proxy, now moment) {
 	e.grant(w, []*proxy{p}, now)
 }
 
-// rebind lets those who wait for p ask again, now that it may not be what they get.
-func (e *Engine) rebind(p *proxy, now moment) {
-	if e.queue.waiting == 0 {
-		return
-	}
-	for _, w := range p.waiting.singles.inOrder() {
+// rebind lets those who wait for p, for certain targets, ask again: it may not be what they
+// get.
+func (e *Engine) rebind(p *proxy, wanted func(target string) bool, now moment) {
+	for _, w := range p.waiting.singles.inOrder(wanted) {
 		e.again(w, now)
 	}
 }
@@ -180,10 +171,18 @@ func (e *Engine) again(w *waiter, now moment) {
 	e.leaveLine(w)
 	w.bound, w.moved = e.sessionProxy(w.req)
 	w.class = e.class(w.req.Selector, false, "")
-	e.stand(w) // a class that somebody waits in stays, whatever pick looks at
+	crowded := e.crowded(w)
+	e.stand(w)
 	p := w.bound
-	if p == nil {
+	switch {
+	case crowded:
+		e.refuse(w, errCrowded)
+		return
+	case p == nil:
 		p = e.pick(w.class, w.req.Target, w.req.Exclusive)
+	case !p.matches(w.req.Selector):
+		e.refuse(w, e.noMatchFor(w, now))
+		return
 	}
 	if p != nil && w.fits(p) {
 		e.lendTo(w, p, now)

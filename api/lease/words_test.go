@@ -73,6 +73,7 @@ func draining(c *lease.Candidate)  { c.Draining = true }
 func host(address string) func(*lease.Candidate) {
 	return func(c *lease.Candidate) { c.Host = address }
 }
+func version(n int64) func(*lease.Candidate) { return func(c *lease.Candidate) { c.Version = n } }
 func banLimit(n int, within time.Duration) func(*lease.Candidate) {
 	return func(c *lease.Candidate) { c.Bans = lease.BanLimit{Count: n, Window: within} }
 }

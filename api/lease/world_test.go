@@ -176,7 +176,7 @@ func (w *world) facts(name string) lease.Facts {
 
 func (w *world) list() []lease.Lease {
 	w.t.Helper()
-	all, err := w.List(w.t.Context())
+	all, err := w.List(w.t.Context(), anybody)
 	w.must(err)
 	return all
 }

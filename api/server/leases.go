@@ -97,24 +97,19 @@ func answerOf(l lease.Lease) leaseAnswer {
 
 func (s *server) listLeases(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	err := noParameters(r.URL.Query(), "GET "+leasesPath)
+	who := callerOf(r)
 	var leases []lease.Lease
 	if err == nil {
-		leases, err = e.List(r.Context())
+		leases, err = e.List(r.Context(), func(client string) bool { return who.seesAll() || client == who.name })
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	who := callerOf(r)
-	list := leaseList{Leases: []leaseView{}}
-	for _, l := range leases {
-		if who.seesAll() || l.Client == who.name {
-			list.Leases = append(list.Leases, leaseView{
-				leaseAnswer: answerOf(l), Client: l.Client, Target: l.Target, GrantedAt: l.GrantedAt.UTC(),
-			})
-		}
+	list := leaseList{Leases: make([]leaseView, len(leases)), Count: len(leases)}
+	for i, l := range leases {
+		list.Leases[i] = leaseView{leaseAnswer: answerOf(l), Client: l.Client, Target: l.Target, GrantedAt: l.GrantedAt.UTC()}
 	}
-	list.Count = len(list.Leases)
 	answer(w, r, http.StatusOK, list)
 }
 
