@@ -51,15 +51,16 @@ type NoMatchError struct {
 }
 
 func (e *NoMatchError) Error() string {
-	if e.Considered == 0 {
+	switch {
+	case e.Considered == 0 && e.SessionProxy != "":
+		return "the session is bound to " + e.SessionProxy + ", which lacks the attributes that the selector asks for"
+	case e.Considered == 0:
 		return "no proxy has the attributes that the selector asks for"
+	case e.SessionProxy != "":
+		return "the session is bound to " + e.SessionProxy + ", which has no room for another lease now"
 	}
-	session := ""
-	if e.SessionProxy != "" {
-		session = "; the session is bound to " + e.SessionProxy
-	}
-	return fmt.Sprintf("none of the %d matching proxies can be lent now: %d unhealthy, %d draining, %d at capacity, %d in cooldown for this target, %d unusable%s",
-		e.Considered, e.Unhealthy, e.Draining, e.AtCapacity, e.InCooldown, e.Unusable, session)
+	return fmt.Sprintf("no proxy can be lent now: of %d that match, %d are unhealthy, %d draining, %d at capacity, %d in cooldown for this target, %d unusable",
+		e.Considered, e.Unhealthy, e.Draining, e.AtCapacity, e.InCooldown, e.Unusable)
 }
 
 // QuotaError says that a client has as much as it may have.

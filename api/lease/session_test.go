@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -131,4 +132,21 @@ func TestSession(t *testing.T) {
 		w.release(first.grant.Leases[0].ID)
 		w.same("second", []string{"b"}, keysOf(second.granted()))
 	})
+}
+
+func TestARefusalNamesTheProxyOfTheSession(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  lease.NoMatchError
+		want string
+	}{
+		{"that the selector excludes", lease.NoMatchError{SessionProxy: "crawl/a"}, "crawl/a, which lacks the attributes"},
+		{"that is full", lease.NoMatchError{SessionProxy: "crawl/a", Considered: 1, AtCapacity: 1}, "crawl/a, which has no room"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.err.Error(); !strings.Contains(got, tt.want) {
+				t.Errorf("%q does not say %q", got, tt.want)
+			}
+		})
+	}
 }
