@@ -27,9 +27,13 @@ type leaseSettings struct {
 	// postgresFile holds the connection string of a database that replicas share; each of
 	// them is reached by the others at its advertiseURL.
 	postgresFile, advertiseURL string
+	// fileGiven says whether file is somebody's wish, and not the default; nil if nobody can
+	// have one.
+	fileGiven func() bool
 }
 
 func (s *leaseSettings) addFlags(f *pflag.FlagSet) {
+	s.fileGiven = func() bool { return f.Changed(flagLeases) }
 	f.StringVar(&s.file, flagLeases, "fairlead-leases.db", "`file` that keeps leases, sessions and cooldowns, of one replica")
 	f.StringVar(&s.postgresFile, flagLeasesPostgres, "", "`file` with the connection string of a PostgreSQL database that keeps them instead, for several replicas")
 	f.StringVar(&s.advertiseURL, flagAdvertiseURL, "", "`URL` at which the other replicas reach this one, with --"+flagLeasesPostgres)
@@ -44,6 +48,9 @@ func (s *leaseSettings) check() error {
 			return fmt.Errorf("--%s is empty: name a file, which need not exist", flagLeases)
 		}
 		return nil
+	}
+	if s.fileGiven != nil && s.fileGiven() {
+		return fmt.Errorf("--%s and --%s are both given: leases are kept in one place, so leave one out", flagLeases, flagLeasesPostgres)
 	}
 	u, err := url.Parse(s.advertiseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 func TestLeaseFlagsSayWhatIsWrong(t *testing.T) {
@@ -40,6 +42,31 @@ func TestLeaseFlagsSayWhatIsWrong(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, tt.says)
 			case err != nil && strings.Contains(err.Error(), "c4nary"):
 				t.Errorf("the error tells a password: %v", err)
+			}
+		})
+	}
+}
+
+func TestLeasesAreKeptInOnePlace(t *testing.T) {
+	const both = "--leases and --leases-postgres are both given"
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"a database alone":             {[]string{"--leases-postgres", "dsn", "--advertise-url", "http://10.0.0.7:8090"}, ""},
+		"a file beside it":             {[]string{"--leases", "x", "--leases-postgres", "dsn", "--advertise-url", "http://10.0.0.7:8090"}, both},
+		"the default's name beside it": {[]string{"--leases", "fairlead-leases.db", "--leases-postgres", "dsn"}, both},
+		"a file alone":                 {[]string{"--leases", "x"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s leaseSettings
+			f := pflag.NewFlagSet("api", pflag.ContinueOnError)
+			s.addFlags(f)
+			if err := f.Parse(tt.args); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.check(); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("got %v, want %q", err, tt.says)
 			}
 		})
 	}

@@ -144,8 +144,16 @@ func TestPatienceEnds(t *testing.T) {
 			return true
 		}
 		began := time.Now()
-		_, err := connected(t, api, func(o *client.Options) { o.Patience = 20 * time.Second }).Acquire(t.Context(), client.Request{})
-		if took := time.Since(began); !errors.Is(err, client.ErrUnavailable) || took < 10*time.Second || took > 20*time.Second {
+		patient := func(o *client.Options) {
+			o.Patience = 20 * time.Second
+			o.Retrying = func(err error, _ time.Duration, until time.Time) {
+				if !errors.Is(err, client.ErrUnavailable) || until.Sub(began) != o.Patience {
+					t.Errorf("it is told of %v, until %s after the first attempt", err, until.Sub(began))
+				}
+			}
+		}
+		_, err := connected(t, api, patient).Acquire(t.Context(), client.Request{})
+		if took := time.Since(began); !errors.Is(err, client.ErrUnavailable) || took != 20*time.Second {
 			t.Errorf("after %s: %v", took, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)

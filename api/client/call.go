@@ -71,9 +71,13 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 		if k.once || !mayPass(err, attempt) {
 			return nil, err
 		}
-		pause := c.backoff(err, attempt)
-		if paused += pause; paused > c.options.Patience {
+		left := c.options.Patience - paused
+		if left <= 0 || askedPause(err) > left {
 			return nil, err
+		}
+		pause := min(c.backoff(err, attempt), left)
+		if paused += pause; c.options.Retrying != nil {
+			c.options.Retrying(err, pause, time.Now().Add(left))
 		}
 		if sleep(ctx, pause) != nil {
 			return nil, fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
@@ -102,11 +106,16 @@ func mayPass(err error, attempt int) bool {
 func (c *Client) backoff(err error, attempt int) time.Duration {
 	pause := min(firstPause<<min(attempt, 10), maxPause)
 	pause = pause/2 + time.Duration(c.options.Jitter()*float64(pause))
+	return pause + askedPause(err)
+}
+
+// askedPause is that which the API asks for.
+func askedPause(err error) time.Duration {
 	var refusal *Error
-	if errors.As(err, &refusal) && refusal.RetryAfter > 0 {
-		pause += refusal.RetryAfter
+	if errors.As(err, &refusal) {
+		return max(0, refusal.RetryAfter)
 	}
-	return pause
+	return 0
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

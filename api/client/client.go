@@ -38,6 +38,9 @@ type Options struct {
 	// Patience is how long a request pauses, in all, to be sent again while the API cannot
 	// be reached or asks to come back; default 1 min, below 0 never.
 	Patience time.Duration
+	// Retrying, if set, is told why a request will be sent again after a pause, and until when
+	// that is done.
+	Retrying func(err error, pause time.Duration, until time.Time)
 	// Classify says what an answer that came through Lease.Transport means; "" is nothing.
 	// The default is Classify. It must leave the body alone.
 	Classify func(*http.Response) Result

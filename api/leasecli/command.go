@@ -29,13 +29,17 @@ const (
 	defaultURL = "http://127.0.0.1:8090"
 	// devTokenFile is where `fairlead dev` keeps the operator's token.
 	devTokenFile = ".fairlead/operator.token" // #nosec G101 -- the name of a file, not a token
-	// patience is that of people.
-	patience = 3 * time.Second
+	// outlast is for how long, at least, an API is tried again that cannot be reached: a
+	// restart, or another replica's start, takes less.
+	outlast = 15 * time.Second
 )
 
 // connection is where the API is.
 type connection struct {
 	url, tokenFile string
+	// patience is for how long an API is tried again that cannot be reached.
+	patience time.Duration
+	progress progress
 }
 
 func (c *connection) addFlags(f *pflag.FlagSet) {
@@ -48,7 +52,7 @@ func (c *connection) client() (*client.Client, error) {
 	if _, err := os.Stat(devTokenFile); c.tokenFile == "" && err == nil {
 		c.tokenFile = devTokenFile
 	}
-	return client.New(client.Options{URL: c.url, TokenFile: c.tokenFile, Patience: patience, Log: slog.Default()})
+	return client.New(client.Options{URL: c.url, TokenFile: c.tokenFile, Patience: c.patience, Retrying: c.progress.retrying, Log: slog.Default()})
 }
 
 // action is what a command does with the API.
@@ -57,6 +61,7 @@ type action func(ctx context.Context, api *client.Client, cmd *cobra.Command, ar
 // runs is the RunE of a command that does a. Its errors name the remedy.
 func (c *connection) runs(a action) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
+		c.progress.tell, c.progress.url = cmd.PrintErrln, c.url
 		api, err := c.client()
 		if err == nil {
 			err = a(cmd.Context(), api, cmd, args)
@@ -65,9 +70,23 @@ func (c *connection) runs(a action) func(*cobra.Command, []string) error {
 	}
 }
 
+// leases is runs of a command that asks for r. An API that cannot be reached is tried again
+// for as long as a proxy is waited for.
+func (c *connection) leases(r *client.Request, a action) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := checkRequest(r); err != nil {
+			return err
+		}
+		c.patience = max(c.patience, r.Wait)
+		return c.runs(a)(cmd, args)
+	}
+}
+
 // Command is `fairlead lease`.
-func Command() *cobra.Command {
-	c := &connection{}
+func Command() *cobra.Command { return command(outlast) }
+
+func command(patience time.Duration) *cobra.Command {
+	c := &connection{patience: patience}
 	cmd := &cobra.Command{
 		Use:   "lease",
 		Short: "Borrow proxies: get, use, report on and release leases",

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,6 +42,7 @@ type shell struct {
 	t        *testing.T
 	api      *clienttest.API
 	url      string
+	patience time.Duration
 	out, err output
 }
 
@@ -48,7 +50,7 @@ type shell struct {
 // that names it.
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	s := &shell{t: t, api: clienttest.New(proxyNamed("a"), proxyNamed("b"))}
+	s := &shell{t: t, patience: 2 * time.Second, api: clienttest.New(proxyNamed("a"), proxyNamed("b"))}
 	s.api.Token = "secret"
 	server := httptest.NewServer(s.api)
 	t.Cleanup(server.Close)
@@ -80,7 +82,7 @@ func (s *shell) token(file, token string) {
 // run calls `fairlead lease`.
 func (s *shell) run(args ...string) error {
 	s.t.Helper()
-	cmd := leasecli.Command()
+	cmd := leasecli.CommandOf(s.patience)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true // as fairlead does
 	cmd.SetArgs(args)
 	cmd.SetIn(strings.NewReader(""))
@@ -209,13 +211,28 @@ func TestALeaseIsRenewedReportedOnAndReleased(t *testing.T) {
 func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	s := newShell(t)
 	for says, args := range map[string][]string{
-		"none of text, json, url":   {"get", "-o", "yaml"},
-		"none of text, json":        {"ls", "-o", "url"},
-		"none of [ok rate_limited":  {"report", "x", "fine"},
-		"for rate_limited only":     {"report", "x", "banned", "--retry-after", "1m"},
-		"at least one must be":      {"get", "--at-least", "1"},
-		"requires at least 1 arg":   {"exec"},
-		"must be one such as http:": {"ls", "--api-url", "127.0.0.1:8090"},
+		"none of text, json, url":                        {"get", "-o", "yaml"},
+		"none of text, json":                             {"ls", "-o", "url"},
+		"none of [ok rate_limited":                       {"report", "x", "fine"},
+		"for rate_limited only":                          {"report", "x", "banned", "--retry-after", "1m"},
+		"--retry-after is 1.5s: give whole seconds":      {"report", "x", "rate_limited", "--retry-after", "1500ms"},
+		"give --count too":                               {"get", "--at-least", "1"},
+		"--count is 0: give 1 to 100":                    {"get", "--count", "0"},
+		"--count is 101: give 1 to 100":                  {"get", "--count", "101"},
+		"--at-least is 3: give 1 to 2":                   {"get", "--count", "2", "--at-least", "3"},
+		"--at-least is 0: give 1 to 2":                   {"get", "--count", "2", "--at-least", "0"},
+		"--wait is -1s: give whole seconds, 0s or more":  {"get", "--wait", "-1s"},
+		"--wait is 1.5s: give whole seconds":             {"exec", "--wait", "1500ms", "true"},
+		"--ttl is 100ms: give whole seconds, 1s or more": {"get", "--ttl", "100ms"},
+		"--ttl is 1m0.5s: give whole seconds":            {"exec", "--ttl", "60500ms", "true"},
+		"--ttl is 0s: give whole seconds, 1s or more":    {"renew", "x", "--ttl", "0s"},
+		"name the lease: fairlead lease release LEASE;":  {"release"},
+		"name the lease: fairlead lease renew LEASE;":    {"renew"},
+		"name the lease and what was seen: ":             {"report"},
+		"say what was seen: ":                            {"report", "x"},
+		"name the command to run: fairlead lease exec":   {"exec"},
+		`"y" is too much: fairlead lease renew LEASE`:    {"renew", "x", "y"},
+		"must be one such as http:":                      {"ls", "--api-url", "127.0.0.1:8090"},
 	} {
 		if err := s.run(args...); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v, want %q", args, err, says)

@@ -52,8 +52,8 @@ standard error; the command runs on.`,
 		Example: `  fairlead lease exec -- curl -s https://shop.example/
   fairlead lease exec --target shop.example --selector region=eu --wait 5m -- python3 crawl.py
   fairlead lease exec -- sh -c 'fetch-all || fairlead lease report "$FAIRLEAD_LEASE" banned'`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: c.runs(e.run),
+		Args: needs(0, "name the command to run: fairlead lease exec [flags] -- COMMAND [ARGUMENT...]"),
+		RunE: c.leases(&e.request, e.run),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is its own
 	addRequestFlags(cmd.Flags(), &e.request, execWait)
@@ -65,10 +65,13 @@ func (e *execution) run(ctx context.Context, api *client.Client, cmd *cobra.Comm
 	if err != nil {
 		return notRun(cmd, args[0], err)
 	}
+	stop := e.progress.wait(e.request.Wait)
 	lease, err := api.Acquire(ctx, e.request)
+	stop()
 	if err != nil {
 		return err
 	}
+	e.progress.moved(lease)
 	child := exec.Command(program, args[1:]...) // #nosec G204 -- the person's own command
 	child.Args[0] = args[0]
 	child.Env = e.environment(os.Environ(), lease)

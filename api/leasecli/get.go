@@ -11,15 +11,21 @@ import (
 	"example.com/fairlead/api/client"
 )
 
+const (
+	flagCount   = "count"
+	flagAtLeast = "at-least"
+)
+
 // getting is a `get` with its flags.
 type getting struct {
+	*connection
 	request        client.Request
 	count, atLeast int
 	output         output
 }
 
 func (c *connection) getCommand() *cobra.Command {
-	g := getting{output: outputText}
+	g := getting{connection: c, output: outputText}
 	cmd := &cobra.Command{
 		Use:   "get",
 		Short: "Lease a proxy",
@@ -30,12 +36,12 @@ or use exec, which does. -o url has the proxy's credentials in it, and -o json b
   fairlead lease get --count 10 --at-least 4 -o url
   curl -x "$(fairlead lease get --ttl 1m -o url)" https://shop.example/`,
 		Args: cobra.NoArgs,
-		RunE: c.runs(g.run),
+		RunE: c.leases(&g.request, g.run),
 	}
 	f := cmd.Flags()
 	addRequestFlags(f, &g.request, 0)
-	f.IntVar(&g.count, "count", 0, "`number` of leases, all or none")
-	f.IntVar(&g.atLeast, "at-least", 0, "`number` of leases that will do instead of --count")
+	f.IntVar(&g.count, flagCount, 0, "`number` of leases, all or none")
+	f.IntVar(&g.atLeast, flagAtLeast, 0, "`number` of leases that will do instead of --count")
 	g.output.addFlag(f, outputText, outputJSON, outputURL)
 	return cmd
 }
@@ -44,10 +50,16 @@ func (g *getting) run(ctx context.Context, api *client.Client, cmd *cobra.Comman
 	if err := g.output.check(outputText, outputJSON, outputURL); err != nil {
 		return err
 	}
+	if err := g.check(cmd.Flags().Changed); err != nil {
+		return err
+	}
+	stop := g.progress.wait(g.request.Wait)
 	leases, err := g.acquire(ctx, api)
+	stop()
 	if err != nil {
 		return err
 	}
+	g.progress.moved(leases...)
 	grants := make([]client.Grant, len(leases))
 	for i, l := range leases {
 		l.Detach() // it outlives this process

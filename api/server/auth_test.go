@@ -231,13 +231,14 @@ func TestTokensFile(t *testing.T) {
 	w := newWorld(t)
 	for name, tt := range map[string]struct{ content, says string }{
 		"not YAML":              {"tokens: [", "must be YAML"},
-		"unknown field":         {"tokens: [{name: a, sha256: " + hash + ", scope: [read]}]", `"scope"`},
+		"unknown field":         {"tokens: [{name: a, sha256: " + hash + ", scope: [read]}]", `: unknown field "tokens[0].scope": the fields are name, quota, scopes, sha256`},
+		"unknown list":          {"token: []", `: unknown field "token": the fields are tokens`},
 		"no name":               {"tokens: [{sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
 		"name with a space":     {"tokens: [{name: a b, sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
 		"a token, not a hash":   {"tokens: [{name: a, sha256: fairlead_c4nary, scopes: [read]}]", "sha256 of a"},
 		"no scopes":             {"tokens: [{name: a, sha256: " + hash + "}]", "scopes of a"},
 		"unknown scope":         {"tokens: [{name: a, sha256: " + hash + ", scopes: [root]}]", `"root"`},
-		"quota of another kind": {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {proxies: 1}}]", `"proxies"`},
+		"quota of another kind": {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {proxies: 1}}]", `: unknown field "tokens[0].quota.proxies": the fields are leases, waiting`},
 		"quota of nothing":      {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {leases: 0}}]", "quota of a: leases is 0: give 1 or more"},
 		"quota below nothing":   {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {waiting: -1}}]", "quota of a: waiting is -1"},
 		"name given twice":      {"tokens:\n" + entryFor("read", hash) + entryFor("read", other), "tokens[1]"},

@@ -105,7 +105,7 @@ func decodeJSON(body []byte, v any) error {
 	case err != nil:
 		return badRequest("invalid_body", "the body is not JSON: %v", err)
 	case len(strict) > 0:
-		return badRequest("invalid_body", "%v", errors.Join(strict...))
+		return badRequest("invalid_body", "%v", misspelt(strict, v))
 	}
 	return nil
 }

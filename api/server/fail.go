@@ -3,15 +3,17 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"example.com/fairlead/api/lease"
 	"example.com/fairlead/api/lease/desk"
 )
 
-// known are the errors whose answer has nothing of its own; the first that matches
-// counts. The outcome is what the metric of requests for leases calls it.
+// known are the errors whose answer has nothing of its own but, in braces, parameters of the
+// route; the first that matches counts. The outcome is what the metric of requests for leases calls it.
 var known = []struct {
 	err           error
 	outcome       string
@@ -20,10 +22,10 @@ var known = []struct {
 	retry         time.Duration
 }{
 	{context.Canceled, "cancelled", http.StatusServiceUnavailable, "cancelled", "the client went away", 0},
-	{lease.ErrUnknown, "invalid", http.StatusNotFound, "unknown_lease", "there is no such lease: it was released, or ended long ago; acquire another one", 0},
+	{lease.ErrUnknown, "invalid", http.StatusNotFound, "unknown_lease", "there is no lease {id}: it was released, or ended long ago; acquire another one", 0},
 	{lease.ErrExpired, "invalid", http.StatusGone, "lease_expired", "the lease ran out before it was renewed: acquire another one, and renew it earlier", 0},
 	{lease.ErrProxyGone, "invalid", http.StatusGone, "proxy_gone", "the proxy was deleted or has another address now: acquire another lease", 0},
-	{lease.ErrUnknownProxy, "invalid", http.StatusNotFound, "unknown_proxy", "there is no such proxy, or it is being deleted: GET /v1/proxies lists them", 0},
+	{lease.ErrUnknownProxy, "invalid", http.StatusNotFound, "unknown_proxy", "there is no proxy {namespace}/{name}, or it is being deleted: GET /v1/proxies lists them", 0},
 	{lease.ErrTooManyTargets, "invalid", http.StatusBadRequest, "too_many_targets", "the lease reported on too many targets: acquire one for each target", 0},
 	{lease.ErrKeyReused, "key", http.StatusUnprocessableEntity, "key_reused", "the Idempotency-Key was used for another request: use a new one for each", 0},
 	{lease.ErrKeyInUse, "key", http.StatusConflict, "key_in_use", "a request with the same Idempotency-Key waits: wait for its answer", time.Second},
@@ -56,13 +58,21 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	for _, k := range known {
 		if errors.Is(err, k.err) {
-			answer(w, r, k.code, problem{k.word, k.message, requestID(r.Context()), retryAfter(w, k.retry)})
+			answer(w, r, k.code, problem{k.word, filled(r, k.message), requestID(r.Context()), retryAfter(w, k.retry)})
 			return
 		}
 	}
 	s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
 	retryAfter(w, time.Second)
 	refuse(w, r, http.StatusServiceUnavailable, "unavailable", "this cannot be done now: try again later; the log of the API tells more under this request id")
+}
+
+// filled is message with the parameters of the route.
+func filled(r *http.Request, message string) string {
+	if !strings.Contains(message, "{") {
+		return message
+	}
+	return strings.NewReplacer("{id}", pathPart(r, "id"), "{namespace}", pathPart(r, "namespace"), "{name}", pathPart(r, "name")).Replace(message)
 }
 
 // refuseNow answers if err says that a lease cannot be granted now.
@@ -85,7 +95,8 @@ func refuseNow(w http.ResponseWriter, r *http.Request, err error) bool {
 	case errors.As(err, &budget):
 		answer(w, r, http.StatusTooManyRequests, problem{"budget_exceeded", budget.Error() + ": try again then", id, retryAfter(w, max(budget.RetryAfter, time.Second))})
 	case errors.As(err, &quota):
-		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quota.Error()+": "+quotaRemedy(quota))
+		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded",
+			fmt.Sprintf("client %s has %d %s, which is all it may have: %s", callerOf(r).name, quota.Limit, quota.What, quotaRemedy(quota)))
 	default:
 		return false
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,9 +18,13 @@ func TestAQuotaErrorNamesItsRemedy(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, leasesPath, http.NoBody)
+			ctx := context.WithValue(t.Context(), callKey{}, &call{caller: caller{name: "crawler-1"}})
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, leasesPath, http.NoBody)
 			if !refuseNow(w, r, &lease.QuotaError{What: what, Limit: 7}) || w.Code != http.StatusTooManyRequests {
 				t.Fatalf("%d", w.Code)
+			}
+			if named := "client crawler-1 has 7 " + what; !strings.Contains(w.Body.String(), named) {
+				t.Errorf("it says %s, want %q", w.Body, named)
 			}
 			if !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "tokens") != strings.Contains(want, "tokens") {
 				t.Errorf("it says %s, want the remedy %q", w.Body, want)

@@ -172,7 +172,17 @@ func (s *server) ready() error {
 	case errors.As(err, &notLeading):
 		return notLeading
 	case err != nil:
-		return errors.New("leases cannot be kept now: the log of the API tells why")
+		return fmt.Errorf("leases cannot be kept now: %s", publicly(err))
 	}
 	return nil
+}
+
+// publicly is what everybody may know of err: whoever asks whether the API is ready needs no
+// token, and most errors name paths and addresses.
+func publicly(err error) string {
+	var public interface{ Public() string }
+	if errors.As(err, &public) {
+		return public.Public()
+	}
+	return "the log of the API tells why"
 }

@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/api/lease/bolt"
+	"example.com/fairlead/api/lease/desk"
 	"example.com/fairlead/api/lease/desk/desktest"
 	"example.com/fairlead/api/server"
 	"example.com/fairlead/internal/eventually"
@@ -64,6 +68,32 @@ func TestLogTellsNothingSecret(t *testing.T) {
 	}
 }
 
+func TestReadyzSaysThatTheLeaseFileIsOpenElsewhere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "leases.db")
+	other, err := bolt.New(path, slog.New(slog.DiscardHandler)).Lead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newIdleWorld(t)
+	w.options.Desk = desk.New(desk.Options{Place: bolt.New(path, w.options.Log), Log: w.options.Log})
+	w.build()
+	desktest.Start(t, w.options.Desk)
+	ready := func(code int, says string) func() bool {
+		return func() bool {
+			r := w.do(http.MethodGet, "/readyz", "")
+			return r.code == code && strings.Contains(r.text, says) && !strings.Contains(r.text, path)
+		}
+	}
+	eventually.Until(t, "it says who has the file", ready(http.StatusServiceUnavailable, "another fairlead api has the lease file open: stop that one"))
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually.Until(t, "it is ready", ready(http.StatusOK, "ready"))
+	if n := strings.Count(w.log.String(), path); n != 1 {
+		t.Errorf("the file is logged %d times:\n%s", n, w.log)
+	}
+}
+
 func TestReadyz(t *testing.T) {
 	w := newIdleWorld(t)
 	says := func(code int, message string) {
@@ -87,7 +117,7 @@ func TestReadyz(t *testing.T) {
 	w.place.Fail(errors.New("the disk at /var/leases is full"))
 	stop := desktest.Start(t, w.options.Desk)
 	eventually.Until(t, "the failure is logged", func() bool { return w.logs("the disk at /var/leases is full") })
-	says(http.StatusServiceUnavailable, "leases cannot be kept now")
+	says(http.StatusServiceUnavailable, "leases cannot be kept now: the log of the API tells why")
 	w.place.Fail(nil)
 	<-w.options.Desk.Opened()
 	says(http.StatusOK, "ready")

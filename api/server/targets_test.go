@@ -44,7 +44,10 @@ func TestTargetsFile(t *testing.T) {
 	w := newIdleWorld(t)
 	for name, tt := range map[string]struct{ content, says string }{
 		"not YAML":              {"targets: [", "must be YAML"},
-		"unknown field":         {"targets:\n- target: a.example\n  perProxyPerHour: 1\n", "line 3: field perProxyPerHour"},
+		"unknown field":         {"targets:\n- target: a.example\n  perProxyPerHour: 1\n", `line 3: unknown field "perProxyPerHour": an entry of targets has target and perProxyPerMinute`},
+		"unknown list":          {"target:\n- target: a.example\n", `line 1: unknown field "target": the file has targets`},
+		"a target alone":        {"targets:\n- a.example\n", "line 2: an entry of targets has the fields target and perProxyPerMinute"},
+		"a list alone":          {"- target: a.example\n", "line 1: the file has the fields targets"},
 		"field given twice":     {"targets:\n- target: a.example\n  target: b.example\n", "line 3"},
 		"a word for a number":   {"targets:\n- {target: a.example, perProxyPerMinute: many}\n", "line 2"},
 		"no target":             {"targets:\n- {target: a.example, perProxyPerMinute: 1}\n- {perProxyPerMinute: 1}\n", "line 3: target"},

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"k8s.io/utils/clock"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"example.com/fairlead/api/lease"
@@ -109,6 +110,9 @@ func parseTokens(data []byte) (tokensFile, error) {
 		return f, nil
 	}
 	if err := yaml.UnmarshalStrict(data, &f); err != nil {
+		if misspelt := misspeltIn(data, &f); misspelt != nil {
+			err = misspelt
+		}
 		return f, fmt.Errorf("it must be YAML of the form tokens: [{name, sha256, scopes, quota: {leases, waiting}}]: %w", err)
 	}
 	names, hashes := map[string]bool{}, map[string]bool{}
@@ -122,6 +126,19 @@ func parseTokens(data []byte) (tokensFile, error) {
 		names[e.Name], hashes[string(e.hash())] = true, true
 	}
 	return f, nil
+}
+
+// misspeltIn is the error of a file whose fields are not all known, nil for any other file.
+func misspeltIn(data []byte, v any) error {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil // so it is no YAML, which another error says
+	}
+	strict, err := kjson.UnmarshalStrict(text, v)
+	if err != nil || len(strict) == 0 {
+		return nil
+	}
+	return misspelt(strict, v)
 }
 
 func (e tokenEntry) validate() error {

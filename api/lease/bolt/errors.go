@@ -18,6 +18,21 @@ var (
 	errNoRoom = fmt.Errorf("little is left: %w", syscall.ENOSPC)
 )
 
+// openElsewhere is the error of a file that another process has open.
+type openElsewhere struct {
+	path string
+	err  error
+}
+
+func (e *openElsewhere) Error() string { return "lease file " + e.path + ": " + e.Public() }
+
+func (e *openElsewhere) Unwrap() error { return e.err }
+
+// Public has no path in it, which is nobody's business but the operator's.
+func (e *openElsewhere) Public() string {
+	return "another fairlead api has the lease file open: stop that one, or name another file with --leases"
+}
+
 // damaged names the value that err is about.
 func damaged(bucket, key []byte, err error) error {
 	if err == nil {
@@ -37,7 +52,7 @@ func explain(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, berrors.ErrTimeout):
-		return fmt.Errorf("lease file %s: another fairlead api has it open: %w", path, err)
+		return &openElsewhere{path, err}
 	case noRoom(err):
 		return fmt.Errorf("lease file %s: make room on its disk: %w", path, err)
 	case errors.Is(err, fs.ErrNotExist):

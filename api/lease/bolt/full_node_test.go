@@ -162,3 +162,11 @@ func (d *disk) free() {
 	d.t.Helper()
 	must(d.t, os.Remove(filepath.Join(d.dir, "filler")))
 }
+
+// told hands over what is logged.
+type told struct{ lines chan string }
+
+func (w *told) Write(b []byte) (int, error) {
+	w.lines <- string(b)
+	return len(b), nil
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	berrors "go.etcd.io/bbolt/errors"
@@ -16,7 +17,7 @@ import (
 const (
 	// lockRound is how long the file's lock is waited for before the context is looked at.
 	lockRound = 250 * time.Millisecond
-	// roundsUntilTold is after how many of them people hear of the wait.
+	// roundsUntilTold is after how many of them Lead says once what it waits for.
 	roundsUntilTold = 8
 )
 
@@ -25,17 +26,20 @@ type Place struct {
 	path  string
 	log   *slog.Logger
 	sizes sizes
+	// told: whoever leads knows that another process has the file open.
+	told atomic.Bool
 }
 
 var _ lease.Place = (*Place)(nil)
 
 // New returns the place of the file at path. The file is made, and opened, by Lead. The log
-// hears of waits and of compactions that failed.
+// hears of compactions that failed.
 func New(path string, log *slog.Logger) *Place {
 	return &Place{path: path, log: log, sizes: defaultSizes}
 }
 
-// Lead implements lease.Place.
+// Lead implements lease.Place. While another process has the file open it fails once, so that
+// people hear of it; called again, it waits.
 func (p *Place) Lead(ctx context.Context) (lease.Journal, error) {
 	for round := 1; ; round++ {
 		if err := ctx.Err(); err != nil {
@@ -43,15 +47,15 @@ func (p *Place) Lead(ctx context.Context) (lease.Journal, error) {
 		}
 		j, err := p.open()
 		if err == nil {
+			p.told.Store(false)
 			j.start()
 			return j, nil
 		}
 		if !errors.Is(err, berrors.ErrTimeout) {
 			return nil, err
 		}
-		if round == roundsUntilTold {
-			p.log.Warn("waiting for the lease file: another fairlead api has it open; stop that one, or name another file with --leases",
-				"file", p.path)
+		if round >= roundsUntilTold && p.told.CompareAndSwap(false, true) {
+			return nil, err
 		}
 	}
 }
