@@ -116,6 +116,28 @@ func TestBatchWaits(t *testing.T) {
 		w.Put(candidate("c"))
 		w.same("granted", []string{"b", "c"}, keysOf(batch.granted()))
 	})
+	t.Run("a slot of a proxy that it may not have any more is let go", func(t *testing.T) {
+		w := newWorld(t, candidate("a", maxLeases(2)), candidate("b", maxLeases(1), latency(99)))
+		w.acquire(inRegion("eu"))
+		batch := w.wait(count(2, 0), exclusive, inRegion("eu")) // keeps b
+		w.Put(candidate("b", maxLeases(1), region("us")))
+		w.Put(candidate("c", maxLeases(1)))
+		batch.waits()
+		w.Put(candidate("d", maxLeases(1)))
+		w.same("granted", []string{"c", "d"}, keysOf(batch.granted()))
+	})
+	t.Run("slots are let go of a proxy that may have fewer leases than before", func(t *testing.T) {
+		w := newWorld(t, candidate("a", maxLeases(1)), candidate("b", maxLeases(3), latency(99)))
+		held := w.acquire(ttl(time.Hour))
+		batch := w.wait(count(4, 0)) // keeps all of b
+		w.Put(candidate("b", maxLeases(1), latency(99)))
+		w.Put(candidate("a", maxLeases(2)))
+		w.release(held.ID)
+		batch.waits()
+		w.same("loads", map[string]int{"uid-a": 2, "uid-b": 1}, w.Loads())
+		w.Put(candidate("c", maxLeases(1)))
+		w.same("granted", []string{"b", "a", "a", "c"}, keysOf(batch.granted()))
+	})
 	t.Run("a slot of a proxy that rests for it is let go, and may be had for another target", func(t *testing.T) {
 		w, held := full(t, 2)
 		batch, other := w.wait(count(2, 0), target("shop")), w.wait(target("other"))

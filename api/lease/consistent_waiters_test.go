@@ -52,6 +52,7 @@ func (c *checker) waiters() {
 			}
 		}
 		c.cannotBeServed(what, w, l)
+		c.reserves(what, w)
 	}
 	c.lanes()
 	for _, cl := range c.fleet.classes {
@@ -112,5 +113,17 @@ func (c *checker) cannotBeServed(what string, w *waiter, l *line) {
 	}
 	if w.count > 1 && l.reserving == nil || len(w.reserved) > 0 && l.reserving != w || len(w.reserved) >= w.least {
 		c.no("%s has %d reserved of %d; its line reserves: %v", what, len(w.reserved), w.least, l.reserving != nil)
+	}
+}
+
+// reserves says that what w keeps may be lent to it.
+func (c *checker) reserves(what string, w *waiter) {
+	for _, p := range w.reserved {
+		if c.fleet.proxies[p.UID] != p || !p.lendable() || !p.matches(w.req.Selector) {
+			c.no("%s keeps a slot of %s, which it cannot have", what, p.Key)
+		}
+		if p.load() > p.MaxLeases {
+			c.no("%s keeps a slot of %s, which may have %d leases, not %d", what, p.Key, p.MaxLeases, p.load())
+		}
 	}
 }

@@ -104,7 +104,7 @@ func (e *Engine) put(c Candidate, now moment) {
 		p.Candidate, p.lent = c, nil
 		e.fleet.add(p)
 	})
-	if !p.lendable() || !maps.Equal(was.Attributes, c.Attributes) {
+	if !p.lendable() || c.MaxLeases < was.MaxLeases || !maps.Equal(was.Attributes, c.Attributes) {
 		e.reconsider(p, now)
 	}
 	if p.Draining != was.Draining || p.Bans != was.Bans {

@@ -38,7 +38,7 @@ func (j *journal) compaction() *compaction {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return &compaction{
-		db: j.db, sizes: j.sizes, generation: j.generation, fold: newFold(),
+		db: j.db, inPlace: j.inPlace, sizes: j.sizes, generation: j.generation, fold: newFold(),
 		sources: [][]byte{logBucket(j.generation), snapshotBucket(j.generation)},
 	}
 }
@@ -62,6 +62,7 @@ func (j *journal) postpone() {
 // meanwhile, and pages that they free are used again only when no reader is left.
 type compaction struct {
 	db         *bbolt.DB
+	inPlace    func() error
 	sizes      sizes
 	generation uint64
 	fold       *fold
@@ -74,9 +75,12 @@ type compaction struct {
 }
 
 func (c *compaction) run(ctx context.Context) error {
-	err := c.discard()
+	err := c.inPlace()
+	if err == nil {
+		err = c.discard()
+	}
 	for err == nil && len(c.sources) > 0 {
-		if err = ctx.Err(); err == nil {
+		if err = errors.Join(ctx.Err(), c.inPlace()); err == nil {
 			err = c.step()
 		}
 	}

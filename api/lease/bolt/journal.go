@@ -143,7 +143,7 @@ func (j *journal) die(err error) error {
 // target returns the log that the next group belongs to. When one has grown enough, the next
 // is begun, and the compactor woken once that is on disk.
 func (j *journal) target() ([]byte, error) {
-	if err := j.usable(); err != nil {
+	if err := errors.Join(j.usable(), j.inPlace()); err != nil {
 		return nil, err
 	}
 	j.mu.Lock()
@@ -155,7 +155,7 @@ func (j *journal) target() ([]byte, error) {
 	return logBucket(j.head), nil
 }
 
-// inPlace fails once the file is not at its path any more: a group that was written into it
+// inPlace fails once the file is not at its path any more, or not all of it: a group that was written into it
 // since must not be acknowledged, for another process may lend from the file that is there.
 func (j *journal) inPlace() error {
 	j.mu.Lock()

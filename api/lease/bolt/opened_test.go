@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -49,6 +50,27 @@ func TestAFileThatIsNotInItsPlaceIsNotHeld(t *testing.T) {
 			eventually(t, "found", func() bool { err = j.Held(); return err != nil })
 			if !strings.Contains(err.Error(), place.path) || !strings.Contains(err.Error(), "while it was open") {
 				t.Errorf("Held: %v, want it to say what happened to %s", err, place.path)
+			}
+		})
+	}
+}
+
+// bbolt would end the process, and this test, by reading what is not there.
+func TestAFileThatIsCutShortIsNotWritten(t *testing.T) {
+	for _, left := range []int64{0, 2 * 4096} {
+		t.Run(fmt.Sprint("to ", left, " bytes"), func(t *testing.T) {
+			j, h := mustOpen(t, newPlace(newFile(t), defaultSizes)), newHistory()
+			for range 100 {
+				must(t, h.next(t.Context(), j))
+			}
+			must(t, j.Held())
+			must(t, os.Truncate(j.path, left))
+			for what, err := range map[string]error{
+				"Commit": h.next(t.Context(), j), "Held": j.Held(), "compaction": j.compaction().run(t.Context()),
+			} {
+				if err == nil || !strings.Contains(err.Error(), j.path+" was cut short while it was open") {
+					t.Errorf("%s: %v, want it to say that the file was cut short", what, err)
+				}
 			}
 		})
 	}

@@ -28,6 +28,13 @@ const endExpired = `
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity, leader
 WHERE application_name = '` + applicationPrefix + `' || holder AND datname = current_database() AND expires_at < clock_timestamp()`
 
+// putRowBack makes up for a row that somebody deleted. Whoever led until then may think so for
+// as long as it had, so nobody may lead before; and no epoch was as high yet as the
+// microseconds, even where the row is deleted twice.
+const putRowBack = `
+INSERT INTO leader (epoch, holder, url, expires_at)
+VALUES (extract(epoch FROM clock_timestamp()) * 1000000, '', '', clock_timestamp() + $1) ON CONFLICT DO NOTHING`
+
 // lockNotAvailable is how PostgreSQL reports that lock_timeout is over.
 const lockNotAvailable = "55P03"
 
@@ -69,7 +76,11 @@ func (c *candidate) try(ctx context.Context) (taken int64, sent time.Time, err e
 	frozenEpoch, frozenAt := c.frozen()
 	sent = c.place.options.Clock.Now()
 	row := c.conn.QueryRow(ctx, takeRow, c.place.holder, c.place.options.URL, timeToLive, frozenEpoch, frozenAt)
-	if err := row.Scan(&taken, &epoch, &expiresAt, &url, &remaining); err != nil {
+	err = row.Scan(&taken, &epoch, &expiresAt, &url, &remaining)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, sent, c.putRowBack(ctx)
+	case err != nil:
 		return 0, sent, fmt.Errorf("take the leader's row: %w", err)
 	}
 	if taken == 0 {
@@ -89,6 +100,13 @@ func (c *candidate) frozen() (epoch int64, expiresAt time.Time) {
 		return -1, time.Time{}
 	}
 	return c.last.epoch, c.last.expiresAt
+}
+
+func (c *candidate) putRowBack(ctx context.Context) error {
+	if _, err := c.conn.Exec(ctx, putRowBack, timeToLive); err != nil {
+		return fmt.Errorf("put the leader's row back, which was deleted: %w", err)
+	}
+	return nil
 }
 
 func (c *candidate) endExpired(ctx context.Context) error {

@@ -197,6 +197,44 @@ func TestSamePlaceLeadsAgain(t *testing.T) {
 	}
 }
 
+func TestDeletedLeadersRowIsPutBack(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	admin := administrator(t, dsn)
+	epoch := func() (n int64) {
+		t.Helper()
+		if err := admin.QueryRow(t.Context(), "SELECT epoch FROM fairlead_leases.leader").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	first := leading(t, dsn)
+	keep(t, first, put("a", "1"))
+	before := epoch()
+	execute(t, admin, "DELETE FROM fairlead_leases.leader")
+	for _, who := range []string{"a leader", "a restart"} {
+		second := next(t, candidates(t.Context(), t, dsn, 1)).j
+		if err := first.Held(); err == nil {
+			t.Error("there are two leaders")
+		}
+		if err := first.Commit(t.Context(), []lease.Change{put("a", "2")}); !errors.Is(err, postgres.ErrDeposed) && !errors.Is(err, postgres.ErrClosed) {
+			t.Errorf("the former leader keeps: %v", err)
+		}
+		keep(t, second, put("b", "1"))
+		if diff := cmp.Diff(map[string]string{"1 a": "1", "1 b": "1"}, kept(t, second)); diff != "" {
+			t.Errorf("kept after %s (-want +got):\n%s", who, diff)
+		}
+		after := epoch()
+		if after <= before {
+			t.Errorf("after %s the epoch is %d, not above %d", who, after, before)
+		}
+		first, before = second, after
+		if err := second.Close(); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, admin, "DELETE FROM fairlead_leases.leader")
+	}
+}
+
 func TestTwoSchemasAreTwoPlaces(t *testing.T) {
 	dsn := postgrestest.Database(t)
 	keep(t, leading(t, dsn), put("a", "1"))
