@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -52,11 +54,40 @@ func (s *leaseSettings) check() error {
 	if s.fileGiven != nil && s.fileGiven() {
 		return fmt.Errorf("--%s and --%s are both given: leases are kept in one place, so leave one out", flagLeases, flagLeasesPostgres)
 	}
-	u, err := url.Parse(s.advertiseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return fmt.Errorf("--%s is %q: give the http URL at which the other replicas reach this one, such as http://10.0.0.7:8090", flagAdvertiseURL, s.advertiseURL)
+	return checkAdvertised(s.advertiseURL)
+}
+
+// checkAdvertised refuses what the other replicas cannot reach this one at.
+func checkAdvertised(text string) error {
+	const give = "give the http URL at which the other replicas reach this one, such as http://10.0.0.7:8090"
+	if strings.Contains(text, "@") { // not quoted: it may be a password
+		return fmt.Errorf("--%s has an @: leave user and password out, and %s", flagAdvertiseURL, give)
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--%s is %q, which is no http URL: %s", flagAdvertiseURL, text, give)
+	}
+	ip, _ := netip.ParseAddr(u.Hostname())
+	switch {
+	case u.Hostname() == "":
+		return fmt.Errorf("--%s is %q, which has no host: %s", flagAdvertiseURL, text, give)
+	case ip.Unmap().IsUnspecified():
+		return fmt.Errorf("--%s is %q, which is an address to listen on and none to reach: %s", flagAdvertiseURL, text, give)
+	case !goodPort(u):
+		return fmt.Errorf("--%s is %q, whose port is not between 1 and 65535: %s", flagAdvertiseURL, text, give)
+	case strings.ContainsAny(text, "?#"):
+		return fmt.Errorf("--%s is %q: leave the query and the fragment out, and %s", flagAdvertiseURL, text, give)
 	}
 	return nil
+}
+
+// goodPort says whether u has a port that there is, or none and no colon for it.
+func goodPort(u *url.URL) bool {
+	if u.Port() == "" {
+		return !strings.HasSuffix(u.Host, ":")
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return err == nil && n > 0
 }
 
 // place is where the leases are kept.

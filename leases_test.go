@@ -47,6 +47,40 @@ func TestLeaseFlagsSayWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestTheAdvertisedURLCanBeReached(t *testing.T) {
+	for text, says := range map[string]string{
+		"http://10.0.0.7:8090":        "",
+		"https://api-0.fairlead/base": "",
+		"http://[2001:db8::7]:8090/":  "",
+		"http://10.0.0.7:99999":       "port",
+		"http://10.0.0.7:0":           "port",
+		"http://10.0.0.7:":            "port",
+		"http://:8090":                "no host",
+		"http://":                     "no host",
+		"http://0.0.0.0:8090":         "to listen on",
+		"http://[::]:8090":            "to listen on",
+		"http://[::ffff:0.0.0.0]":     "to listen on",
+		"http://u:c4nary@10.0.0.7":    "leave user and password out",
+		"http://u:c4nary@10.0.0.7:x":  "leave user and password out",
+		"http://10.0.0.7:8090?a=b":    "query",
+		"http://10.0.0.7:8090/?":      "query",
+		"http://10.0.0.7:8090#a":      "fragment",
+		"tcp://10.0.0.7:8090":         "no http URL",
+	} {
+		t.Run(text, func(t *testing.T) {
+			err := (&leaseSettings{postgresFile: "dsn", advertiseURL: text}).check()
+			switch {
+			case says == "" && err != nil:
+				t.Error(err)
+			case says != "" && (err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--advertise-url")):
+				t.Errorf("got %v, want an error with %q", err, says)
+			case err != nil && strings.Contains(err.Error(), "c4nary"):
+				t.Errorf("the error tells a password: %v", err)
+			}
+		})
+	}
+}
+
 func TestLeasesAreKeptInOnePlace(t *testing.T) {
 	const both = "--leases and --leases-postgres are both given"
 	for name, tt := range map[string]struct {

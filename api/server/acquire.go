@@ -99,7 +99,7 @@ func (s *server) acquireRequest(r *http.Request) (req lease.Request, single bool
 		req.AtLeast = *body.AtLeast
 	}
 	if req.Key, err = keyOf(r); err == nil && req.Key != "" {
-		req.Fingerprint, err = body.fingerprint()
+		req.Fingerprint, err = body.fingerprint(ttl)
 	}
 	return req, body.Count == nil, err
 }
@@ -117,8 +117,13 @@ func keyOf(r *http.Request) (string, error) {
 }
 
 // fingerprint tells b, with its target in one spelling, from every other request, however it
-// was written.
-func (b acquireRequest) fingerprint() (string, error) {
+// was written and whether or not it gives what is the default.
+func (b acquireRequest) fingerprint(ttl time.Duration) (string, error) {
+	seconds := int64(ttl / time.Second)
+	b.TTLSeconds = &seconds
+	if len(b.Selector) == 0 {
+		b.Selector = nil
+	}
 	canonical, err := json.Marshal(b)
 	if err != nil {
 		return "", fmt.Errorf("fingerprint a request: %w", err)

@@ -62,9 +62,13 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// readAll takes no more memory than the body, if that says how long it is.
+// usualBody is as long as nearly no body is.
+const usualBody = 4 << 10
+
+// readAll takes no more memory than a short body, that says how long it is. A long one takes
+// it as it comes: many clients may announce one that never does.
 func readAll(r *http.Request) ([]byte, error) {
-	if r.ContentLength < 0 || r.ContentLength > maxBody {
+	if r.ContentLength < 0 || r.ContentLength > usualBody {
 		return io.ReadAll(r.Body)
 	}
 	body := make([]byte, r.ContentLength)

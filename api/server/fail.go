@@ -95,12 +95,18 @@ func refuseNow(w http.ResponseWriter, r *http.Request, err error) bool {
 	case errors.As(err, &budget):
 		answer(w, r, http.StatusTooManyRequests, problem{"budget_exceeded", budget.Error() + ": try again then", id, retryAfter(w, max(budget.RetryAfter, time.Second))})
 	case errors.As(err, &quota):
-		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded",
-			fmt.Sprintf("client %s has %d %s, which is all it may have: %s", callerOf(r).name, quota.Limit, quota.What, quotaRemedy(quota)))
+		refuse(w, r, http.StatusTooManyRequests, "quota_exceeded", quotaMessage(callerOf(r).name, quota))
 	default:
 		return false
 	}
 	return true
+}
+
+func quotaMessage(client string, err *lease.QuotaError) string {
+	if err.Shared { // a quota would not help
+		return err.Error() + ": ask again in a moment, or for another selector"
+	}
+	return fmt.Sprintf("client %s has %d %s, which is all it may have: %s", client, err.Limit, err.What, quotaRemedy(err))
 }
 
 // quotaRemedy is what a client can do that has all it may have.

@@ -10,6 +10,19 @@ import (
 	"example.com/fairlead/api/lease"
 )
 
+func TestAQuotaThatAllShareIsNotRaised(t *testing.T) {
+	err := &lease.QuotaError{What: "selectors that requests wait for", Limit: 7, Shared: true}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, leasesPath, http.NoBody)
+	if !refuseNow(w, r, err) || w.Code != http.StatusTooManyRequests {
+		t.Fatalf("%d", w.Code)
+	}
+	want := "the clients have 7 selectors that requests wait for, which is all they may have together: ask again in a moment, or for another selector"
+	if !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "tokens file") {
+		t.Errorf("it says %s, want %q", w.Body, want)
+	}
+}
+
 func TestAQuotaErrorNamesItsRemedy(t *testing.T) {
 	for what, want := range map[string]string{
 		"leases":           "quota.leases in the tokens file",

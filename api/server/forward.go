@@ -1,8 +1,8 @@
 package server
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -11,7 +11,11 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
+
+	"example.com/fairlead/api/lease"
+	"example.com/fairlead/api/lease/desk"
 )
 
 const (
@@ -23,35 +27,49 @@ const (
 	// connection is not used while that end closes it.
 	forwardIdle  = idleTimeout / 2
 	forwardConns = 256
+	// forwardTimeout is how long a leader may take to answer, beside what the request waits
+	// for: one that stands still breaks no connection.
+	forwardTimeout = 10 * time.Second
 )
 
 // forwarder hands requests to the process that leads, and sends none of them twice.
 type forwarder struct {
 	proxy *httputil.ReverseProxy
+	desk  *desk.Desk
 }
 
 func (s *server) newForwarder() forwarder {
-	return forwarder{&httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite: rewrite,
 		Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSHandshakeTimeout:   dialTimeout,
-			MaxIdleConnsPerHost:   forwardConns,
-			IdleConnTimeout:       forwardIdle,
-			ResponseHeaderTimeout: maxWait + writeTimeout,
-			DisableCompression:    true,
+			DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSHandshakeTimeout: dialTimeout,
+			MaxIdleConnsPerHost: forwardConns,
+			IdleConnTimeout:     forwardIdle,
+			DisableCompression:  true,
 		},
 		ModifyResponse: func(r *http.Response) error {
 			r.Header.Del(requestIDHeader) // it is set already
+			if e, ok := r.Request.Context().Value(errandKey{}).(errand); ok {
+				e.answered()
+			}
 			return nil
 		},
 		ErrorHandler: s.forwardFailed,
 		ErrorLog:     log.New(io.Discard, "", 0), // an answer that breaks off is in the log of requests
-	}}
+	}
+	return forwarder{proxy, s.Desk}
 }
 
-// leaderKey is where a request's context has the URL of the leader.
-type leaderKey struct{}
+// errand is one request on its way to the leader.
+type errand struct {
+	leader *url.URL
+	// answered ends the watch over the leader.
+	answered func()
+}
+
+// errandKey is where a request's context has its errand.
+type errandKey struct{}
 
 func (f forwarder) to(leader string, w http.ResponseWriter, r *http.Request) {
 	target, err := url.Parse(leader)
@@ -60,12 +78,35 @@ func (f forwarder) to(leader string, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	extendDeadline(w, maxWait) // whatever the request waits for
-	f.proxy.ServeHTTP(w, withValue(r, leaderKey{}, target))
+	ctx, end := context.WithCancelCause(r.Context())
+	watched, answered := context.WithTimeout(ctx, patience(r))
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer end(nil)
+	defer answered()
+	watch.Go(func() {
+		if err := f.desk.Follow(watched, leader); !errors.Is(err, context.Canceled) {
+			end(err)
+		}
+	})
+	f.proxy.ServeHTTP(w, withValue(r.WithContext(ctx), errandKey{}, errand{target, answered}))
+}
+
+// patience is how long the answer to r may take. Only the leader reads how long r waits.
+func patience(r *http.Request) time.Duration {
+	if r.Method == http.MethodPost && r.URL.Path == leasesPath {
+		return forwardTimeout + maxWait
+	}
+	return forwardTimeout
 }
 
 func rewrite(p *httputil.ProxyRequest) {
-	if target, ok := p.In.Context().Value(leaderKey{}).(*url.URL); ok {
-		p.SetURL(target)
+	if e, ok := p.In.Context().Value(errandKey{}).(errand); ok {
+		p.SetURL(e.leader)
+	}
+	// A client that lists the key in its Connection header means no request without one.
+	if key, ok := p.In.Header[keyHeader]; ok {
+		p.Out.Header[keyHeader] = key
 	}
 	p.Out.Header.Set(forwardedHeader, "1")
 	p.Out.Header.Set(requestIDHeader, requestID(p.In.Context()))
@@ -80,8 +121,14 @@ func rewrite(p *httputil.ProxyRequest) {
 
 // forwardFailed says whether the leader may have done what was asked.
 func (s *server) forwardFailed(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
+	switch cause := context.Cause(r.Context()); {
+	case errors.Is(cause, context.Canceled):
 		return // nobody waits for the answer
+	case errors.Is(cause, lease.ErrStopped):
+		unanswered(w, r, "stopping", "this process ends")
+		return
+	case cause != nil:
+		err = cause
 	}
 	s.Log.WarnContext(r.Context(), "the process that leads did not answer", slog.Any("error", err), slog.String("requestID", requestID(r.Context())))
 	var tooLarge *http.MaxBytesError
@@ -92,10 +139,14 @@ func (s *server) forwardFailed(w http.ResponseWriter, r *http.Request, err error
 	case errors.As(err, &dial) && dial.Op == "dial":
 		noLeader(w, r, "the process that lends cannot be reached: nothing was done, try again")
 	default:
-		retryAfter(w, time.Second)
-		refuse(w, r, http.StatusServiceUnavailable, "leader_lost",
-			fmt.Sprintf("the process that lends went away before it answered, so it is not known whether this was done: repeat it with the same Idempotency-Key, or look at GET %s", leasesPath))
+		unanswered(w, r, "leader_lost", "the process that lends was lost")
 	}
+}
+
+func unanswered(w http.ResponseWriter, r *http.Request, word, why string) {
+	retryAfter(w, time.Second)
+	refuse(w, r, http.StatusServiceUnavailable, word,
+		why+" before the answer came, so it is not known whether this was done: repeat it with the same Idempotency-Key, or look at GET "+leasesPath)
 }
 
 func noLeader(w http.ResponseWriter, r *http.Request, message string) {

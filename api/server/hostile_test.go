@@ -64,6 +64,28 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
+// slowBody notes how much room the first read has, and breaks off.
+type slowBody struct{ room int }
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	b.room = cap(p)
+	return 0, io.ErrUnexpectedEOF
+}
+
+func TestABodyThatIsAnnouncedTakesNoMemoryYet(t *testing.T) {
+	w := newWorld(t)
+	for _, announced := range []int64{1, 4096, 60000, -1} {
+		body := &slowBody{}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/leases", body)
+		r.ContentLength = announced
+		recorder := httptest.NewRecorder()
+		w.handler.ServeHTTP(recorder, r)
+		if recorder.Code != http.StatusBadRequest || body.room == 0 || body.room > 4<<10 {
+			t.Errorf("%d bytes announced: %d, room for %d", announced, recorder.Code, body.room)
+		}
+	}
+}
+
 func TestRenewNeedsNoBodyInWhateverForm(t *testing.T) {
 	w := newWorld(t, proxy("demo"))
 	s := httptest.NewServer(w.handler)

@@ -175,6 +175,28 @@ func TestARequestWithAKey(t *testing.T) {
 	}
 }
 
+func TestAKeyKnowsItsRequestHoweverItIsWritten(t *testing.T) {
+	for _, tt := range []struct {
+		name, first, again string
+		code               int
+	}{
+		{"an empty selector", `{}`, `{"selector":{}}`, http.StatusCreated},
+		{"the lowest priority", `{}`, `{"priority":0}`, http.StatusCreated},
+		{"the default time", `{}`, `{"ttlSeconds":300}`, http.StatusCreated},
+		{"another selector", `{}`, `{"selector":{"region":"eu"}}`, http.StatusUnprocessableEntity},
+		{"another time", `{}`, `{"ttlSeconds":301}`, http.StatusUnprocessableEntity},
+		{"a list", `{}`, `{"count":1}`, http.StatusUnprocessableEntity},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, proxy("demo"))
+			w.lease(tt.first, keyed("k"))
+			if r := w.acquire(tt.again, keyed("k")); r.code != tt.code {
+				t.Errorf("%d %s, want %d", r.code, r.text, tt.code)
+			}
+		})
+	}
+}
+
 func TestAKeyIsNotSpentOnAProxyThatIsLocked(t *testing.T) {
 	w := newWorld(t, proxy("a", lockedBy("lost")), proxy("b"))
 	first := w.acquire(`{}`, keyed("k"))

@@ -54,6 +54,8 @@ type Desk struct {
 	// now is read by each request.
 	now    atomic.Pointer[state]
 	opened chan struct{}
+	// ending is closed as soon as this process is to end.
+	ending chan struct{}
 
 	// mu keeps what engines are told in its order.
 	mu      sync.Mutex
@@ -74,7 +76,7 @@ type state struct {
 
 // New returns a Desk; it is of use once it runs.
 func New(o Options) *Desk {
-	d := &Desk{Options: o, opened: make(chan struct{}), fleet: map[string]lease.Candidate{}}
+	d := &Desk{Options: o, opened: make(chan struct{}), ending: make(chan struct{}), fleet: map[string]lease.Candidate{}}
 	d.now.Store(&state{})
 	return d
 }
@@ -141,9 +143,11 @@ func (d *Desk) SetBudgets(budgets []lease.Budget) {
 	}
 }
 
-// Run leads whenever it can, until ctx ends. Whoever waits then gets lease.ErrStopped.
+// Run leads whenever it can, until ctx ends. Whoever waits then gets lease.ErrStopped. A Desk
+// runs once.
 func (d *Desk) Run(ctx context.Context) {
 	defer func() { d.now.Store(&state{why: lease.ErrStopped, leads: true}) }()
+	context.AfterFunc(ctx, func() { close(d.ending) })
 	pause, told := firstPause, ""
 	for ctx.Err() == nil {
 		lasted, err := d.serve(ctx)
