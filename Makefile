@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build dev tools lint generate test test-unit bench chaos record clean
+.PHONY: help build dev tools lint generate test test-unit bench chaos chaos-lease record clean
 
 BIN ?= $(CURDIR)/.bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -15,7 +15,7 @@ STACK += $(if $(shell command -v kubectl),,kubectl)
 STACK += $(if $(NODE),kubelet kube-proxy)
 
 help: ## prints this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## builds .bin/fairlead
 	go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/fairlead .
@@ -53,14 +53,22 @@ bench: ## prints the figures of docs/benchmarks.md; BENCH=regexp selects, COUNT=
 	  FAIRLEAD_BIN=$(BIN) go test ./bench -count 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 3h $(if $(SIZES),-args $(SIZES)) || exit 1; \
 	done
 
-# Options of `make chaos`; SEED=0 draws one.
-N ?= 100
+# Options of `make chaos` and `make chaos-lease`; SEED=0 draws one.
 SEED ?= 0
 
+chaos: N ?= 100
 chaos: ## runs N=100 lifecycles of Proxies through faults drawn from SEED; the last line counts what leaked
 	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
 	@go build -o $(BIN)/chaos ./bench/chaos
 	@$(BIN)/chaos -bin-dir $(BIN) -lifecycles $(N) -seed $(SEED)
+
+chaos-lease: N ?= 50
+chaos-lease: M ?= 20
+chaos-lease: ## kills the lease API N=50 times under load, and its leader M=20 times each in three ways; needs root
+	@deploy/tools/build.sh etcd kube-apiserver
+	@$(MAKE) --no-print-directory -s build
+	@go build -o $(BIN)/chaos-lease ./bench/leases
+	@$(BIN)/chaos-lease -bin-dir $(BIN) -kills $(N) -blows $(M) -seed $(SEED)
 
 record: ## records new workflow histories for the replay tests
 	go test -count=1 -run TestRecord ./workflows/... -record

@@ -143,12 +143,16 @@ func apiCommand() *cobra.Command {
 	cmd := partCommand(&s, dialLazily, (*parts).addAPI)
 	cmd.Use, cmd.Short = "api", "Serve leases over HTTP"
 	cmd.Long = `Lends the proxies to crawlers over HTTP. /metrics, /healthz, /readyz and
-/openapi.yaml are served at the same address. It serves without Temporal too, which
-it only tells that a draining proxy's last lease ended.`
+/openapi.yaml are served at the same address. Leases, sessions and cooldowns are kept
+in a file, or in a PostgreSQL database that several replicas share: one of them lends,
+and the others forward to it. It serves without Temporal too, which it only tells that
+a draining proxy's last lease ended, or that a proxy was banned too often.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
   fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
-  fairlead api --namespace crawlers,scrapers --temporal-namespace crawlers`
-	s.addAPIFlags(cmd.Flags())
+  fairlead api --namespace crawlers,scrapers --temporal-namespace crawlers
+  fairlead api --leases /var/lib/fairlead/leases.db --targets targets.yaml
+  fairlead api --leases-postgres postgres.txt --advertise-url http://10.0.0.7:8090`
+	s.api.addFlags(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
 	return cmd
 }

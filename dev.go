@@ -36,10 +36,11 @@ type devOptions struct {
 	sweeps            sweepSettings
 	cluster           desired.Cluster
 	manager           managerSettings
+	api               apiSettings
 }
 
 func devCommand() *cobra.Command {
-	o := devOptions{sweeps: defaultSweepSettings()}
+	o := devOptions{sweeps: defaultSweepSettings(), api: defaultAPISettings()}
 	o.Ports = local.DefaultPorts()
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -77,6 +78,7 @@ finds again.`,
 	o.sweeps.addOrphanFlags(f)
 	addClusterFlag(f, &o.cluster)
 	o.manager.addScopeFlags(f)
+	o.api.addLendingFlags(f)
 	return cmd
 }
 
@@ -166,7 +168,9 @@ func (o devOptions) settings(stack *local.Stack) (settings, error) {
 			return s, err
 		}
 	}
+	s.api = o.api
 	s.api.address = o.HTTPAddress
+	s.api.leases.file = filepath.Join(o.StateDir, "leases.db")
 	s.api.tokensFile = filepath.Join(o.StateDir, "tokens.yaml")
 	s.leases.URL, s.leases.TokenFile = "http://"+dialled(o.HTTPAddress), o.tokenFile()
 	return s, server.EnsureOperatorToken(s.api.tokensFile, o.tokenFile())

@@ -36,6 +36,15 @@ func TestTour(t *testing.T) {
 		t.Errorf("the echo target sees %s, want the proxy's own address %s", got, proxy.Hostname())
 	}
 	s.giveBack(lease)
+	t.Run("a command runs through a proxy that it borrows", func(t *testing.T) {
+		out := s.fairlead("lease", "exec", "--selector", "region=local", "--target", "example.test", "--", "sh", "-c", `echo "$HTTP_PROXY"`)
+		if lent, err := url.Parse(strings.TrimSpace(out)); err != nil || through(t, lent, s.echo) != proxy.Hostname() {
+			t.Errorf("HTTP_PROXY is %q (%v), want %s", out, err, proxy)
+		}
+		if out := s.fairlead("lease", "ls", "-o", "json"); strings.Contains(out, proxy.Hostname()) {
+			t.Errorf("a lease is left: %s", out)
+		}
+	})
 	t.Run("one place has the metrics of all parts", func(t *testing.T) {
 		_, data := s.ask(http.MethodGet, "/metrics", "")
 		for _, name := range []string{"controller_runtime_reconcile_total", "healthcheck_duration_seconds", "lease_requests_total"} {

@@ -35,6 +35,18 @@ func (s *stack) kubectl(args ...string) string {
 	return string(out)
 }
 
+// fairlead runs a command of the program as the operator would.
+func (s *stack) fairlead(args ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(program, args...) // #nosec G204 -- the program under test
+	cmd.Env = append(os.Environ(), "FAIRLEAD_API_URL="+s.http, "FAIRLEAD_TOKEN_FILE="+filepath.Join(s.dir, "operator.token"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("fairlead %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
 // apply makes the objects of a file, with some of its words changed: each is
 // followed by what takes its place.
 func (s *stack) apply(file string, changes ...string) {

@@ -14,6 +14,8 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"example.com/fairlead/api/leasecli"
 )
 
 // version is set by the linker.
@@ -24,8 +26,7 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "fairlead:", err)
-		os.Exit(1)
+		os.Exit(failed(os.Stderr, err))
 	}
 }
 
@@ -55,7 +56,7 @@ probes, replaces and deletes the instances, and lends them to crawlers over HTTP
 		},
 	}
 	root.PersistentFlags().StringVar(&level, "log-level", "", "least `level` that is logged: debug, info, warn or error (default info, for dev warn)")
-	root.AddCommand(devCommand(), workerCommand(), starterCommand(), apiCommand(), proxyCommand(), versionCommand())
+	root.AddCommand(devCommand(), workerCommand(), starterCommand(), apiCommand(), leasecli.Command(), proxyCommand(), versionCommand())
 	return root
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"testing"
 
 	"example.com/fairlead/deploy/local/localtest"
@@ -31,7 +32,7 @@ func TestPartsWaitForWhatTheyNeed(t *testing.T) {
 
 func TestAPIServesWithoutTemporal(t *testing.T) {
 	free := freeAddresses(t, 2)
-	launchPart(t, "api", localtest.ControlPlane(t), free[0], "default", "--http-address", free[1])
+	launchPart(t, "api", localtest.ControlPlane(t), free[0], "default", "--http-address", free[1], "--leases", filepath.Join(t.TempDir(), "leases.db"))
 	for _, path := range []string{"/readyz", "/v1/proxies"} {
 		becomes(t, "http://"+free[1]+path, http.StatusOK)
 	}

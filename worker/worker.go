@@ -66,7 +66,9 @@ func serve(ctx context.Context, o Options) error {
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)
 	register(main, wire.ActivityReplace, objects.AskForReplacement)
-	register(main, wire.ActivityDrained, drain.New(o.API).AwaitDrained)
+	leases := drain.New(o.API)
+	register(main, wire.ActivityDrained, leases.AwaitDrained)
+	register(main, wire.ActivityBans, leases.CountBans)
 	registerSweeps(main, o)
 	if err := main.Start(); err != nil {
 		return fmt.Errorf("%w: %s: %w", errNotStarted, wire.QueueMain, err)

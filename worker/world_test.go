@@ -13,6 +13,7 @@ import (
 	temporalclient "go.temporal.io/sdk/client"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/drain"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/activities/provider/process/forward/forwardtest"
@@ -47,7 +48,9 @@ type world struct {
 	namespace string
 	cluster   string
 	stateDir  string
-	runs      map[string]int
+	// api knows the leases; the zero value is none.
+	api  drain.Options
+	runs map[string]int
 }
 
 func newWorld(t *testing.T) *world {
@@ -102,7 +105,7 @@ func (w *world) run() {
 	ended := make(chan error, 2)
 	go func() {
 		ended <- worker.Run(ctx, worker.Options{
-			Temporal: w.temporal, Kubernetes: w.live, Providers: providers, Log: localtest.Quiet(),
+			Temporal: w.temporal, Kubernetes: w.live, Providers: providers, API: w.api, Log: localtest.Quiet(),
 			Sweeps: &worker.SweepOptions{Cache: w.live, Workflows: w.signaller, Orphans: sweep.DefaultOrphans(), Metrics: metrics},
 		})
 	}()

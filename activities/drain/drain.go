@@ -1,17 +1,13 @@
-// Package drain waits until the last lease of an instance that is to be replaced
-// has ended. Leases belong to the api, which is asked over HTTP, like by everybody.
+// Package drain asks the api, over HTTP like everybody, for what only the api knows:
+// whether an instance that is to be replaced has leases left, and how often its address
+// was banned.
 package drain
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"example.com/fairlead/activities/outcome"
@@ -70,67 +66,14 @@ func New(o Options) *Activities {
 // AwaitDrained ends well when the proxy has no lease. An attempt is one look; an api
 // that cannot be asked is no failure, since the caller bounds the wait.
 func (a *Activities) AwaitDrained(ctx context.Context, in wire.DrainInput) error {
-	if a.options.URL == "" {
-		return later("nobody knows the leases of Proxy %s: start the worker with --%s", in.Proxy, FlagURL)
-	}
-	req, err := a.request(ctx, in.Proxy)
-	if err != nil {
-		return later("ask the api for the leases of Proxy %s: %v", in.Proxy, err)
-	}
-	resp, err := a.client.Do(req)
-	if err != nil {
-		return later("ask the api for the leases of Proxy %s (--%s): %v", in.Proxy, FlagURL, err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return later("read what the api says of Proxy %s: %v", in.Proxy, err)
-	}
-	return judge(in, resp.StatusCode, body)
-}
-
-func (a *Activities) request(ctx context.Context, ref wire.ProxyRef) (*http.Request, error) {
-	base := strings.TrimRight(a.options.URL, "/")
-	address := base + "/v1/proxies/" + url.PathEscape(ref.Namespace) + "/" + url.PathEscape(ref.Name)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil || a.options.TokenFile == "" {
-		return req, err
-	}
-	token, err := os.ReadFile(filepath.Clean(a.options.TokenFile))
-	if err != nil {
-		return nil, fmt.Errorf("read the token (--%s): %w", FlagTokenFile, err)
-	}
-	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-	return req, nil
-}
-
-// answer has what matters of what the api says of a proxy, or of why it does not.
-type answer struct {
-	Phase        string `json:"phase"`
-	ActiveLeases *int   `json:"activeLeases"`
-	Error        string `json:"error"`
-}
-
-func judge(in wire.DrainInput, code int, body []byte) error {
-	var a answer
-	readable := json.Unmarshal(body, &a) == nil
+	said, known, err := a.ask(ctx, in.Proxy)
 	switch {
-	case code == http.StatusNotFound && a.Error == "unknown_proxy":
-		return nil
-	case code == http.StatusUnauthorized:
-		return later("the api does not know the token of the worker: check --%s", FlagTokenFile)
-	case code != http.StatusOK:
-		return later("the api answers %d %s when asked for the leases of Proxy %s", code, a.Error, in.Proxy)
-	case !readable || a.ActiveLeases == nil:
-		return later("what answers at --%s is no api of Fairlead", FlagURL)
-	case a.Phase != wire.PhaseDraining: // it may still lend
+	case err != nil || !known: // and nobody has a lease of what is not known
+		return err
+	case said.Phase != wire.PhaseDraining: // it may still lend
 		return &outcome.NotYet{After: seenSoon, What: fmt.Sprintf("the api has not seen yet that Proxy %s drains", in.Proxy)}
-	case *a.ActiveLeases > 0:
-		return later("instance %d of Proxy %s has leases: %d", in.Incarnation, in.Proxy, *a.ActiveLeases)
+	case *said.ActiveLeases > 0:
+		return later("instance %d of Proxy %s has leases: %d", in.Incarnation, in.Proxy, *said.ActiveLeases)
 	}
 	return nil
-}
-
-func later(format string, args ...any) error {
-	return &outcome.NotYet{After: lookEvery, What: fmt.Sprintf(format, args...)}
 }

@@ -94,10 +94,20 @@ func (a *Activities) hold(ctx context.Context, p *crawl.Proxy) error {
 	return nil
 }
 
+// banLimit is how many banned reports ask for another address; nil for none.
+func banLimit(p *crawl.Proxy) *wire.BanLimit {
+	count, window := p.BanLimit()
+	if count == 0 {
+		return nil
+	}
+	return &wire.BanLimit{Count: count, Window: window}
+}
+
 // desire fills in what the proxy should be, or the problem that keeps it from
 // being known.
 func (a *Activities) desire(ctx context.Context, p *crawl.Proxy, claim *wire.Claim) error {
 	claim.DrainTimeout = p.DrainTimeout()
+	claim.Bans = banLimit(p)
 	if p.Spec.Mode == crawl.ModeExternal {
 		claim.External = true
 		claim.Endpoint = &wire.Endpoint{Host: p.Spec.Endpoint.Host, Port: p.Spec.Endpoint.Port}

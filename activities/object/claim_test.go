@@ -3,6 +3,7 @@ package object_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -64,6 +65,17 @@ func TestClaim(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"example.com/other"}, p.Finalizers); diff != "" {
 			t.Errorf("finalizers (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("the limit of bans, with the window of the CRD", func(t *testing.T) {
+		p, unlimited := managed(ns, "limited"), managed(ns, "unlimited")
+		p.Spec.Replacement = &crawl.Replacement{Bans: &crawl.BanLimit{Count: 3}}
+		unlimited.Spec.Replacement = &crawl.Replacement{}
+		if diff := cmp.Diff(&wire.BanLimit{Count: 3, Window: 10 * time.Minute}, claim(t, create(t, a, p)).Bans); diff != "" {
+			t.Errorf("limit (-want +got):\n%s", diff)
+		}
+		if got := claim(t, create(t, a, unlimited)).Bans; got != nil {
+			t.Errorf("limit = %+v, want none", got)
 		}
 	})
 	t.Run("another object of the same name is another proxy", func(t *testing.T) {

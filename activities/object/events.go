@@ -26,6 +26,8 @@ const (
 	eventUnhealthy    = "Unhealthy"
 	eventAbandoned    = "Abandoned"
 	eventDeleted      = "Deleted"
+	eventBanned       = "Banned"
+	eventSameAddress  = "SameAddress"
 )
 
 // event is what people read of a change.
@@ -44,6 +46,8 @@ var episodes = []struct {
 	{corev1.EventTypeNormal, eventReplacing, "another instance is to take the place", func(phase crawl.Phase, reason string) bool {
 		return phase == crawl.PhaseReplacing && reason == wire.ReasonReplacing // or the message is about something else
 	}},
+	{corev1.EventTypeWarning, eventBanned, "targets refuse the address", reasonIs(wire.ReasonBanned)},
+	{corev1.EventTypeWarning, eventSameAddress, "left in service", reasonIs(wire.ReasonSameAddress)},
 	{corev1.EventTypeWarning, eventQuota, "the provider has no room", reasonIs(wire.ReasonQuota)},
 	{corev1.EventTypeWarning, eventBudget, "too many instances were lost", reasonIs(wire.ReasonBudget)},
 	{corev1.EventTypeWarning, eventUnavailable, "nobody serves the provider", reasonIs(wire.ReasonUnavailable)},

@@ -47,6 +47,10 @@ func TestEvents(t *testing.T) {
 	draining := told(crawl.PhaseDraining, yes, wire.ReasonDraining, "the spec changed", at, verdict(yes, "Healthy", ""))
 	replacing := told(crawl.PhaseReplacing, no, wire.ReasonReplacing, "the spec changed", verdict(yes, "Healthy", ""))
 	quota := told(crawl.PhaseWaiting, no, wire.ReasonQuota, "no room in zone-a")
+	const bans, again, gone = "127.64.0.1 was banned: 5 reports within 10m0s", "the provider gave 127.64.0.1 again", "the provider gives the same address again"
+	banned := told(crawl.PhaseDraining, yes, wire.ReasonBanned, bans, at, verdict(yes, "Healthy", ""))
+	bannedGoes := told(crawl.PhaseReplacing, no, wire.ReasonBanned, bans)
+	same := told(crawl.PhaseReady, yes, wire.ReasonSameAddress, gone, at, verdict(yes, "Healthy", ""))
 	external := crawl.ProxyStatus{Phase: crawl.PhaseProvisioning, Conditions: []metav1.Condition{
 		{Type: crawl.ConditionProvisioned, Status: yes, Reason: wire.ReasonExternal},
 	}}
@@ -102,6 +106,17 @@ func TestEvents(t *testing.T) {
 		}},
 		{"a Secret that is missing while the instance serves", ready, told(crawl.PhaseReady, yes, wire.ReasonCloudInit, "no Secret x", at, verdict(yes, "Healthy", "")), []event{
 			warning("Failed", "it stays so until something changes: no Secret x"),
+		}},
+		{"the address was banned, and drains", ready, banned, []event{
+			normal("Draining", "waiting for the last lease: "+bans), warning("Banned", "targets refuse the address: "+bans),
+		}},
+		{"its instance goes", banned, bannedGoes, nil},
+		{"one that serves nobody goes at once", sick, bannedGoes, []event{warning("Banned", "targets refuse the address: "+bans)}},
+		{"the next one has the same address", creating, told(crawl.PhaseReplacing, no, wire.ReasonBanned, again), []event{warning("Banned", "targets refuse the address: "+again)}},
+		{"which stays in the end", up, same, []event{warning("SameAddress", "left in service: "+gone), normal("Healthy", "probes get through")}},
+		{"and is told once", same, same, nil},
+		{"an endpoint of somebody else was banned", external, told(crawl.PhaseProvisioning, yes, wire.ReasonBanned, bans, func(s *crawl.ProxyStatus) { s.Instances = nil }), []event{
+			warning("Banned", "targets refuse the address: "+bans),
 		}},
 		{"an endpoint of somebody else is not created", crawl.ProxyStatus{}, external, nil},
 		{"nor is an instance that is deleted", ready, told(crawl.PhaseDeleting, no, wire.ReasonDeleting, "deleting proxy-x"), nil},

@@ -56,7 +56,7 @@ func (v view) aged() []*crawl.Proxy {
 // dueSince is when p's instance became, or becomes, too old; zero for never.
 func (v view) dueSince(p *crawl.Proxy, instances map[provider.ID]*provider.Instance) time.Time {
 	r, entry := p.Spec.Replacement, v.current(p)
-	if r == nil || r.MaxAge == nil || entry == nil || !steady(p, wire.ReasonCreated) || p.ReplacePending() || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
+	if r == nil || r.MaxAge == nil || entry == nil || !steady(p, wire.ReasonCreated, wire.ReasonSameAddress) || p.ReplacePending() || p.Annotations[crawl.AnnotationReplace] == agedValue(entry) {
 		return time.Time{}
 	}
 	inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]

@@ -10,6 +10,7 @@ import (
 
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/temporal/wire"
 )
 
 func TestAge(t *testing.T) {
@@ -38,6 +39,7 @@ func TestAge(t *testing.T) {
 	}{
 		"a young instance":                    {pairs: fleet(1, 0)},
 		"an old one":                          {pairs: fleet(1, 1), want: []string{"p00"}},
+		"an old one at a banned address":      {pairs: fleet(1, 1, reason(wire.ReasonSameAddress)), want: []string{"p00"}},
 		"one just over the age":               {pairs: []pair{aPair("a", maxAge(day), aged(day))}, want: []string{"a"}},
 		"one a tenth under the age":           {pairs: []pair{aPair("a", maxAge(day), aged(day*9/10-time.Second))}},
 		"no maxAge":                           {pairs: []pair{aPair("a", aged(100*day))}},

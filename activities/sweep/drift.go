@@ -14,7 +14,7 @@ func (v view) drifted() []wire.ProxyRef {
 	instances, hidden := v.instances(), v.hidden()
 	for _, p := range v.managed() {
 		entry := v.current(p)
-		if entry == nil || !steady(p, wire.ReasonCreated, wire.ReasonCloudInit, wire.ReasonCredentials) {
+		if entry == nil || !steady(p, wire.ReasonCreated, wire.ReasonSameAddress, wire.ReasonCloudInit, wire.ReasonCredentials) {
 			continue
 		}
 		inst := instances[provider.ID{Place: entry.Place, Name: entry.Name}]

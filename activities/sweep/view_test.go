@@ -146,6 +146,7 @@ func TestDrift(t *testing.T) {
 		"a paused Proxy":                {view: see(aPair("a", noInstance, annotated(crawl.AnnotationPaused, "true")))},
 		"one that is waited for":        {view: see(aPair("a", noInstance, reason(wire.ReasonProvisioning)))},
 		"one without its Secret":        {view: see(aPair("a", noInstance, reason(wire.ReasonCloudInit))), want: []string{"a"}},
+		"one at a banned address":       {view: see(aPair("a", noInstance, reason(wire.ReasonSameAddress))), want: []string{"a"}},
 		"a Proxy of another provider":   {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Spec.Provider = "gcp" })))},
 		"an External Proxy":             {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Spec.Mode = crawl.ModeExternal })))},
 		"a Proxy that is moving":        {view: see(aPair("a", noInstance, proxied(func(p *crawl.Proxy) { p.Status.Instances[0].Provider = "gcp" })))},

@@ -1,77 +1,87 @@
 package lease
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
-// Lookup returns a lease that is active or can still be reported on.
-func (s *Store) Lookup(id string) (Lease, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.settle()
-	r, ok := s.leases[id]
-	if !ok {
-		return Lease{}, ErrUnknown
+// Holder says whether the caller may see or change the leases of a client.
+type Holder func(client string) bool
+
+// held returns a lease that may is true for. One of somebody else looks like one that does
+// not exist.
+func (e *Engine) held(id string, may Holder) (*record, error) {
+	r := e.leases[id]
+	if r == nil || !may(r.client) {
+		return nil, ErrUnknown
 	}
-	return r.Lease, nil
+	return r, nil
 }
 
 // Release ends a lease. Releasing it again, or one that never was, is no error.
-func (s *Store) Release(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.settle()
-	r, ok := s.leases[id]
-	if !ok {
+func (e *Engine) Release(_ context.Context, id string, may Holder) error {
+	now, err := e.begin()
+	if err != nil {
+		return err
+	}
+	if r, err := e.held(id, may); err == nil {
+		e.release(r, now)
+	}
+	return e.finish()
+}
+
+// release forgets r: whoever gives a lease back has no more to say of it.
+func (e *Engine) release(r *record, now moment) {
+	if r.ended != nil {
+		e.forget(r)
 		return
 	}
-	if r.ended == nil {
-		s.end(r, ErrUnknown, now)
+	e.drop(r, now)
+	if p := e.fleet.proxies[r.proxy.UID]; p != nil {
+		e.offer(p, now)
 	}
-	delete(s.leases, id)
 }
 
-// Renew lets an active lease last ttl from now, or its own TTL when ttl is 0, and
-// says whether its proxy is healthy. A lease that is over stays over: its slot may
-// be somebody else's.
-func (s *Store) Renew(id string, ttl time.Duration) (l Lease, healthy bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.settle()
-	r, ok := s.leases[id]
-	if !ok {
-		return Lease{}, false, ErrUnknown
+// drop forgets r, which is active. The slot is the caller's to offer.
+func (e *Engine) drop(r *record, now moment) {
+	e.over(r, now)
+	r.ended = ErrUnknown
+	e.forget(r)
+}
+
+// Renew lets an active lease last ttl from now, or its own TTL when ttl is 0; one that
+// lasts longer stays as it is. A lease that is over stays over: its slot may be somebody else's.
+func (e *Engine) Renew(_ context.Context, id string, may Holder, ttl time.Duration) (Renewal, error) {
+	now, err := e.begin()
+	if err != nil {
+		return Renewal{}, err
+	}
+	told, err := e.renew(id, may, ttl, now)
+	if kept := e.finish(); kept != nil {
+		return Renewal{}, kept
+	}
+	return told, err
+}
+
+func (e *Engine) renew(id string, may Holder, ttl time.Duration, now moment) (Renewal, error) {
+	r, err := e.held(id, may)
+	if err != nil {
+		return Renewal{}, err
 	}
 	if r.ended != nil {
-		return Lease{}, false, r.ended
+		return Renewal{}, r.ended
 	}
-	if ttl > 0 {
-		r.TTL = ttl
+	if ttl == 0 {
+		ttl = r.ttl
 	}
-	r.ExpiresAt = now.Add(r.TTL)
-	s.wakeBy(r.ExpiresAt)
-	return r.Lease, s.fleet[r.Proxy.UID].Healthy, nil
-}
-
-// Report takes in what the client of a lease has seen. A ban or a rate limit rests
-// the proxy for the target: the report's, else the lease's, else the one of leases
-// without a target. A lease that ended lately may still be reported on; when its
-// proxy is gone, so is what the report would rest.
-func (s *Store) Report(id string, result Result, target string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.settle()
-	r, ok := s.leases[id]
-	if !ok {
-		return ErrUnknown
+	if until := now + ttl; until > r.expires {
+		r.ttl, r.expires = ttl, until
+		e.set(&r.alarm, until)
+		e.change(r.change())
 	}
-	if target == "" {
-		target = r.Target
+	told := Renewal{Lease: e.tell(r)}
+	if p := e.fleet.proxies[r.proxy.UID]; p != nil {
+		told.Healthy, told.Draining = p.Healthy, p.Draining
 	}
-	p, ok := s.fleet[r.Proxy.UID]
-	if result == ResultOK || !ok || !p.sameAddress(r.Proxy) {
-		return nil
-	}
-	until := now.Add(s.cooldown)
-	p.rests[target] = until
-	s.wakeBy(until)
-	return nil
+	return told, nil
 }

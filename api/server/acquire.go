@@ -2,134 +2,182 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"example.com/fairlead/api/crawl/secrets"
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
 )
 
+const (
+	keyHeader      = "Idempotency-Key"
+	replayedHeader = "Idempotency-Replayed"
+	leasesPath     = "/v1/leases"
+)
+
 type acquireRequest struct {
-	Selector   map[string]string `json:"selector"`
-	TTLSeconds *int64            `json:"ttlSeconds"`
-	Target     string            `json:"target"`
+	Selector    map[string]string `json:"selector"`
+	TTLSeconds  *int64            `json:"ttlSeconds"`
+	Target      string            `json:"target"`
+	Exclusive   bool              `json:"exclusive"`
+	Session     string            `json:"session"`
+	Count       *int              `json:"count"`
+	AtLeast     *int              `json:"atLeast"`
+	WaitSeconds int               `json:"waitSeconds"`
+	Priority    int               `json:"priority"`
 }
 
-// lockedProxy is the error of a proxy that cannot be lent, since nobody can read
-// what it asks its clients for.
-type lockedProxy struct {
-	proxy string
-	err   error
+// granted is what a request got, each lease with what its proxy asks for.
+type granted struct {
+	lease.Grant
+
+	credentials []*secrets.Credentials
 }
 
-func (e *lockedProxy) Error() string { return "proxy " + e.proxy + " cannot be lent: " + e.err.Error() }
-
-func (e *lockedProxy) Unwrap() error { return e.err }
-
-func (s *server) acquire(w http.ResponseWriter, r *http.Request) {
-	l, credentials, err := s.acquired(r)
-	s.count(outcomeOf(err))
+func (s *server) acquire(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
+	start := time.Now()
+	req, single, err := s.acquireRequest(r)
+	if err != nil {
+		s.metrics.count(err)
+		s.fail(w, r, err)
+		return
+	}
+	if req.Wait > 0 {
+		extendDeadline(w, req.Wait)
+	}
+	g, err := s.lend(r.Context(), e, req)
+	s.metrics.count(err)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	a := answerOf(l)
-	if credentials != nil {
-		a.Proxy.Username, a.Proxy.Password = credentials.Username, credentials.Password
+	s.metrics.observe(g.Waited, time.Since(start))
+	if g.Repeated {
+		w.Header().Set(replayedHeader, "true")
 	}
-	answer(w, r, http.StatusCreated, a)
+	if single {
+		answer(w, r, http.StatusCreated, g.answer(0))
+		return
+	}
+	list := batchAnswer{Leases: make([]leaseAnswer, len(g.Leases)), Count: len(g.Leases)}
+	for i := range g.Leases {
+		list.Leases[i] = g.answer(i)
+	}
+	answer(w, r, http.StatusCreated, list)
 }
 
-func (s *server) acquired(r *http.Request) (lease.Lease, *secrets.Credentials, error) {
+// acquireRequest reads what r asks for; single says whether one lease is, and not a list.
+func (s *server) acquireRequest(r *http.Request) (req lease.Request, single bool, err error) {
 	var body acquireRequest
-	err := decode(r, &body)
-	if err == nil {
-		err = body.validate()
+	if err := decode(r, &body); err != nil {
+		return req, false, err
 	}
-	ttl, ttlErr := s.ttl(body.TTLSeconds, s.DefaultLeaseTTL)
-	if err = firstOf(err, ttlErr); err != nil {
-		return lease.Lease{}, nil, err
+	if err := body.validate(); err != nil {
+		return req, false, err
 	}
-	return s.lend(r.Context(), lease.Request{
-		Selector: body.Selector, Target: normal(body.Target), TTL: ttl, Client: callerOf(r).name,
-	})
+	if body.Target, err = targetOf(body.Target); err != nil {
+		return req, false, err
+	}
+	ttl, err := s.ttl(body.TTLSeconds, s.DefaultLeaseTTL)
+	if err != nil {
+		return req, false, err
+	}
+	who := callerOf(r)
+	req = lease.Request{
+		Selector: body.Selector, Target: body.Target, TTL: ttl, Client: who.name, Quota: who.quota,
+		Exclusive: body.Exclusive, Session: body.Session,
+		Wait: time.Duration(body.WaitSeconds) * time.Second, Priority: body.Priority,
+	}
+	if body.Count != nil {
+		req.Count = *body.Count
+	}
+	if body.AtLeast != nil {
+		req.AtLeast = *body.AtLeast
+	}
+	if req.Key, err = keyOf(r); err == nil && req.Key != "" {
+		req.Fingerprint, err = body.fingerprint(ttl)
+	}
+	return req, body.Count == nil, err
+}
+
+// keyOf is the request's Idempotency-Key, empty if it has none.
+func keyOf(r *http.Request) (string, error) {
+	values := r.Header[keyHeader]
+	if len(values) == 0 {
+		return "", nil
+	}
+	if len(values) > 1 {
+		return "", badRequest("invalid_key", "%s is given %d times", keyHeader, len(values))
+	}
+	return values[0], checkKey(values[0])
+}
+
+// fingerprint tells b, with its target in one spelling, from every other request, however it
+// was written and whether or not it gives what is the default.
+func (b acquireRequest) fingerprint(ttl time.Duration) (string, error) {
+	seconds := int64(ttl / time.Second)
+	b.TTLSeconds = &seconds
+	if len(b.Selector) == 0 {
+		b.Selector = nil
+	}
+	canonical, err := json.Marshal(b)
+	if err != nil {
+		return "", fmt.Errorf("fingerprint a request: %w", err)
+	}
+	sum := sha256.Sum256(canonical)
+	return string(sum[:]), nil
 }
 
 // lend passes over proxies that are locked until somebody mends a Secret: one of
 // them that comes first must not fail its whole pool.
-func (s *server) lend(ctx context.Context, req lease.Request) (lease.Lease, *secrets.Credentials, error) {
-	if _, err := s.fleet.refresh(ctx); err != nil {
-		return lease.Lease{}, nil, err
-	}
-	req.Unusable = map[string]bool{}
-	var passedOver error
+func (s *server) lend(ctx context.Context, e *lease.Engine, req lease.Request) (granted, error) {
+	deadline := s.Clock.Now().Add(req.Wait)
+	var passedOver *lockedProxy
 	for {
-		l, err := s.Store.Acquire(req)
+		g, err := e.Acquire(ctx, req)
 		if err != nil {
-			return lease.Lease{}, nil, errors.Join(err, passedOver)
+			return granted{}, s.explained(err, passedOver, req.Selector)
 		}
-		p := s.fleet.lent(l)
-		if p == nil { // gone since it was picked
-			s.Store.Release(l.ID)
-			continue
-		}
-		credentials, err := secrets.ForProxy(ctx, s.Secrets, p)
-		if err == nil && current(p, credentials) {
-			return l, credentials, nil
-		}
-		s.Store.Release(l.ID) // a lease that nobody can use must hold no slot
+		credentials, err := s.unlock(ctx, e, g.Leases)
 		if err == nil {
-			req.Unusable[string(p.UID)] = true
-			passedOver = &lockedProxy{l.Proxy.Key, errRotated}
-			continue
+			return granted{g, credentials}, nil
 		}
-		passedOver = &lockedProxy{l.Proxy.Key, err}
-		if !errors.Is(err, secrets.ErrUnusable) {
-			return lease.Lease{}, nil, passedOver
+		if g.Repeated { // it is its client's, usable or not
+			return granted{}, err
 		}
-		s.Log.WarnContext(ctx, "passed over", "error", passedOver, "requestID", requestID(ctx))
-		// All that share the Secret: a pool that lost it is not tried one by one.
-		for _, uid := range s.fleet.sharing(p) {
-			req.Unusable[uid] = true
+		if undone := e.Undo(context.WithoutCancel(ctx), req, g); undone != nil { // it must hold no slot
+			return granted{}, undone
 		}
+		if errors.As(err, &passedOver) && passedOver.passing() {
+			return granted{}, err
+		}
+		req.Wait = max(0, deadline.Sub(s.Clock.Now()))
 	}
 }
 
-// errRotated is a state that ends by itself, unless the Proxy is paused.
-var errRotated = errors.New("its Secret was changed, and its instance still asks for the former credentials until it is replaced")
-
-// current says whether the instance of p asks for these credentials. Those of an
-// External proxy are its operator's business.
-func current(p *crawl.Proxy, c *secrets.Credentials) bool {
-	return c == nil || p.Spec.Mode == crawl.ModeExternal || c.Version == p.Status.CredentialsVersion
+// explained adds to a refusal why proxies are unusable.
+func (s *server) explained(err error, passedOver *lockedProxy, selector map[string]string) error {
+	var none *lease.NoMatchError
+	if !errors.As(err, &none) || none.Unusable == 0 {
+		return err
+	}
+	if passedOver == nil {
+		passedOver = s.locked.why(selector)
+	}
+	return &refusal{none, passedOver}
 }
 
-// remedy says what is to be done about a proxy that was passed over.
-func remedy(err error) string {
-	var locked *lockedProxy
-	if !errors.As(err, &locked) {
-		return ""
-	}
-	if errors.Is(locked, errRotated) {
-		return "; " + locked.Error()
-	}
-	return fmt.Sprintf(`; %v; its authSecretRef must name a Secret with the label %s: "true" and the keys %s and %s`,
-		locked, crawl.LabelCloudInit, crawl.SecretKeyUsername, crawl.SecretKeyPassword)
+// refusal is a lease that nothing can be lent for, with the reason of one proxy that is
+// locked.
+type refusal struct {
+	*lease.NoMatchError
+
+	locked *lockedProxy
 }
 
-// outcomeOf is what the metric calls the answer.
-func outcomeOf(err error) string {
-	var bad *invalid
-	var none *lease.ErrNoMatch
-	switch {
-	case err == nil:
-		return "granted"
-	case errors.As(err, &bad):
-		return "invalid"
-	case errors.As(err, &none):
-		return "no_match"
-	}
-	return "unavailable"
-}
+// Unwrap makes a refusal what it explains.
+func (r *refusal) Unwrap() error { return r.NoMatchError }

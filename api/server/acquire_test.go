@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +48,7 @@ func TestAProxyWithoutUsableCredentialsIsPassedOver(t *testing.T) {
 			w := newWorld(t, objects...)
 			w.lease(`{"target":"shop.example"}`)
 			w.lease(`{"target":"shop.example"}`)
-			if diff := cmp.Diff(map[string]int{"uid-b": 2}, w.options.Store.Counts()); diff != "" {
+			if diff := cmp.Diff(map[string]int{"uid-b": 2}, w.counts()); diff != "" {
 				t.Errorf("slots:\n%s", diff)
 			}
 			if lendable := w.do(http.MethodGet, "/v1/proxies/crawl/a", "").field(t, "lendable"); lendable != true {
@@ -64,7 +65,8 @@ func TestAProxyWithoutUsableCredentialsIsPassedOver(t *testing.T) {
 			}
 			delete(got, "message")
 			delete(got, "requestID")
-			want := map[string]any{"error": "no_match", "considered": 2.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 0.0, "unusable": 1.0}
+			delete(got, "retryAfterSeconds")
+			want := map[string]any{"error": "no_match", "considered": 2.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 0.0, "draining": 0.0, "unusable": 1.0}
 			if diff := cmp.Diff(want, got); diff != "" || r.code != http.StatusConflict {
 				t.Errorf("%d\n%s", r.code, diff)
 			}
@@ -82,7 +84,8 @@ func TestAProxyWithoutUsableCredentialsIsPassedOver(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.edit("a", func(p *crawl.Proxy) { p.Status.CredentialsVersion = mended.ResourceVersion })
-			w.lease(`{"target":"shop.example"}`) // a mended Secret counts at once
+			w.pass(5 * time.Second)
+			w.lease(`{"target":"shop.example"}`) // a mended Secret counts a few seconds later
 		})
 	}
 }
@@ -105,6 +108,7 @@ func TestAnInstanceThatAsksForFormerCredentialsIsPassedOver(t *testing.T) {
 		t.Errorf("before the replacement: %d %s", r.code, r.text)
 	}
 	w.edit("a", func(p *crawl.Proxy) { p.Status.CredentialsVersion = rotated.ResourceVersion })
+	w.pass(5 * time.Second)
 	w.lease(`{}`)
 }
 
@@ -146,7 +150,7 @@ func TestCredentialsThatCannotBeReadNowAreNoReasonToSayNoMatch(t *testing.T) {
 	if r.code != http.StatusServiceUnavailable || r.field(t, "error") != "credentials_unavailable" || !strings.Contains(r.text, "crawl/a") {
 		t.Errorf("%d %s", r.code, r.text)
 	}
-	if counts := w.options.Store.Counts(); len(counts) != 0 {
+	if counts := w.counts(); len(counts) != 0 {
 		t.Errorf("a slot is held: %v", counts)
 	}
 	if !strings.Contains(w.log.String(), "the API server is away") || strings.Contains(r.text, "away") {
@@ -154,28 +158,26 @@ func TestCredentialsThatCannotBeReadNowAreNoReasonToSayNoMatch(t *testing.T) {
 	}
 }
 
-// changingReader shows a and b in turn, so that each request finds another fleet
-// than the one before.
-type changingReader struct {
-	client.Reader
-	lists atomic.Int32
-}
-
-func (c *changingReader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	name := []string{"a", "b"}[c.lists.Add(1)%2]
-	proxies, _ := list.(*crawl.ProxyList)
-	proxies.Items = []crawl.Proxy{*proxy(name, func(p *crawl.Proxy) { p.Spec.MaxLeases = 10000 })}
-	return nil
-}
-
-func TestAFleetThatChangesBetweenListAndLoan(t *testing.T) {
-	w := newWorld(t)
-	w.options.Reader = &changingReader{Reader: w.cluster}
-	w.build()
+func TestAFleetThatChangesWhileItIsLent(t *testing.T) {
+	many := func(p *crawl.Proxy) { p.Spec.MaxLeases = 10000 }
+	a, b := proxy("a", many), proxy("b", many)
+	w := newWorld(t, a, b)
 	var wg sync.WaitGroup
+	ended := make(chan struct{})
+	go func() { // one of the two is there at any time
+		defer close(ended)
+		for i := range 200 {
+			in, out := a, b
+			if i%2 == 1 {
+				in, out = b, a
+			}
+			w.events.handler.OnAdd(in, false)
+			w.events.handler.OnDelete(out)
+		}
+	}()
 	for range 8 {
 		wg.Go(func() {
-			for range 100 {
+			for range 50 {
 				if r := w.do(http.MethodPost, "/v1/leases", `{}`); r.code != http.StatusCreated {
 					t.Errorf("%d %s", r.code, r.text)
 				}
@@ -183,4 +185,15 @@ func TestAFleetThatChangesBetweenListAndLoan(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	<-ended
+}
+
+func TestAFieldThatIsNullIsLeftOut(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	w.fuzzed = true // the document advertises no null
+	if r := w.acquire(`{"selector":null,"ttlSeconds":null,"target":null,"session":null,"count":null,"waitSeconds":null}`); r.code != http.StatusCreated {
+		t.Errorf("%d %s", r.code, r.text)
+	} else if seconds := r.field(t, "ttlSeconds"); seconds != 300.0 {
+		t.Errorf("it lasts %v s, want the default, 300", seconds)
+	}
 }

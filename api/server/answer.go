@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -15,9 +17,11 @@ type problem struct {
 	Error     string `json:"error"`
 	Message   string `json:"message"`
 	RequestID string `json:"requestID,omitempty"`
+	// RetryAfterSeconds is when something is known to change; the header says it too.
+	RetryAfterSeconds int64 `json:"retryAfterSeconds,omitempty"`
 }
 
-// noMatch is the problem of a lease that nothing can be lent for; the other four
+// noMatch is the problem of a lease that nothing can be lent for; the other five
 // counts sum up to Considered.
 type noMatch struct {
 	problem
@@ -26,12 +30,20 @@ type noMatch struct {
 	AtCapacity int `json:"atCapacity"`
 	InCooldown int `json:"inCooldown"`
 	Unhealthy  int `json:"unhealthy"`
+	Draining   int `json:"draining"`
 	Unusable   int `json:"unusable"`
 }
 
+// Set as they are sent: canonical, and shared by all answers.
+var (
+	contentJSON = []string{"application/json"}
+	noStore     = []string{"no-store"}
+)
+
 func answer(w http.ResponseWriter, _ *http.Request, code int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store") // a lease carries credentials
+	h := w.Header()
+	h["Content-Type"] = contentJSON
+	h["Cache-Control"] = noStore // a lease carries credentials
 	w.WriteHeader(code)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false) // nobody puts these answers into a page
@@ -41,6 +53,16 @@ func answer(w http.ResponseWriter, _ *http.Request, code int, body any) {
 
 func refuse(w http.ResponseWriter, r *http.Request, code int, word, message string) {
 	answer(w, r, code, problem{Error: word, Message: message, RequestID: requestID(r.Context())})
+}
+
+// retryAfter sets the header of that name, and returns its seconds.
+func retryAfter(w http.ResponseWriter, d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	seconds := int64((d + time.Second - 1) / time.Second)
+	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+	return seconds
 }
 
 func notFound(w http.ResponseWriter, r *http.Request) {

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"example.com/fairlead/api/lease"
 )
 
 // Scope is what a token may do.
@@ -25,6 +28,7 @@ var scopes = []Scope{ScopeCrawler, ScopeOperator, ScopeRead}
 type caller struct {
 	name   string
 	scopes []Scope
+	quota  lease.Quota
 }
 
 func (c *caller) has(s Scope) bool { return slices.Contains(c.scopes, s) }
@@ -37,12 +41,12 @@ func (c *caller) changes(client string) bool {
 	return c.has(ScopeOperator) || c.has(ScopeCrawler) && c.name == client
 }
 
-func callerOf(r *http.Request) *caller {
-	c, ok := r.Context().Value(callerKey).(*caller)
-	if !ok {
-		return &caller{}
+// operatorOnly refuses everybody else.
+func operatorOnly(r *http.Request, what string) error {
+	if who := callerOf(r); !who.has(ScopeOperator) {
+		return &invalid{http.StatusForbidden, "forbidden", "token " + who.name + " may not " + what + ": this takes one of scope operator"}
 	}
-	return c
+	return nil
 }
 
 // authenticate lets requests in whose token is known and may use their method.
@@ -58,8 +62,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		found, ok := s.Tokens.find(strings.TrimSpace(token))
 		if !strings.EqualFold(scheme, "Bearer") || !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="fairlead"`)
-			refuse(w, r, http.StatusUnauthorized, "unauthorized", "send a known token: Authorization: Bearer <token>")
+			s.unauthorized(w, r)
 			return
 		}
 		*who = found
@@ -69,4 +72,18 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// unauthorized answers those that have no good token, and soon only that they should
+// stop trying: whoever guesses gets no further, and a good token always passes.
+func (s *server) unauthorized(w http.ResponseWriter, r *http.Request) {
+	if wait := s.failures.another(r.RemoteAddr); wait > 0 {
+		answer(w, r, http.StatusTooManyRequests, problem{
+			"too_many_failures", fmt.Sprintf("%d requests a minute without a known token are answered: correct the token, and try again later", failuresPerMinute),
+			requestID(r.Context()), retryAfter(w, wait),
+		})
+		return
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="fairlead"`)
+	refuse(w, r, http.StatusUnauthorized, "unauthorized", "send a known token: Authorization: Bearer <token>")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/server"
 )
 
@@ -70,6 +71,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"POST", "/v1/leases/" + id + "/renew", "", map[string]int{"crawler1": 200, "crawler2": 404, "operator": 200, "read": 403, "nobody": 401}},
 		{"POST", "/v1/leases/" + id + "/report", `{"result":"ok"}`, map[string]int{"crawler1": 204, "crawler2": 404, "operator": 204, "read": 403}},
 		{"DELETE", "/v1/leases/" + id, "", map[string]int{"crawler2": 204, "read": 403, "nobody": 401}},
+		{"POST", "/v1/proxies/crawl/demo/cooldowns", `{"seconds":1}`, map[string]int{"crawler1": 403, "operator": 201, "read": 403, "nobody": 401}},
+		{"DELETE", "/v1/proxies/crawl/demo/cooldowns", "", map[string]int{"crawler1": 403, "operator": 204, "read": 403}},
 		{"POST", "/v1/proxies/crawl/demo/replace", "", map[string]int{"crawler1": 403, "operator": 202, "read": 403, "a stranger": 401}},
 		{"GET", "/healthz", "", map[string]int{"nobody": 200}},
 		{"GET", "/readyz", "", map[string]int{"nobody": 200}},
@@ -90,8 +93,77 @@ func TestWhoMayDoWhat(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a crawler sees its own leases only:\n%s", diff)
 	}
-	if r := w.do(http.MethodDelete, "/v1/leases/"+id, "", as["crawler1"]); r.code != http.StatusNoContent || len(w.options.Store.List()) != 0 {
-		t.Errorf("release by its owner: %d, %d leases left", r.code, len(w.options.Store.List()))
+	if r := w.do(http.MethodDelete, "/v1/leases/"+id, "", as["crawler1"]); r.code != http.StatusNoContent || w.active() != 0 {
+		t.Errorf("release by its owner: %d, %d leases left", r.code, w.active())
+	}
+}
+
+func TestWhoGuessesTokensIsSlowedDown(t *testing.T) {
+	w, _, as := guarded(t, "operator")
+	from := func(address string, edits ...func(*http.Request)) reply {
+		return w.do(http.MethodGet, "/v1/proxies", "", append(edits, func(r *http.Request) { r.RemoteAddr = address })...)
+	}
+	spend := func(address string) {
+		t.Helper()
+		for i := range 20 {
+			if r := from(address, bearing("guess")); r.code != http.StatusUnauthorized {
+				t.Fatalf("guess %d of %s: %d %s", i, address, r.code, r.text)
+			}
+		}
+	}
+	spend("203.0.113.7:1000")
+	for _, same := range []string{"203.0.113.7:1000", "203.0.113.7:2000", "[::ffff:203.0.113.7]:1000"} {
+		if r := from(same); r.code != http.StatusTooManyRequests || r.field(t, "error") != "too_many_failures" || r.header.Get("Retry-After") != "3" {
+			t.Errorf("%s: %d %v %s", same, r.code, r.header, r.text)
+		}
+	}
+	if r := from("203.0.113.7:1000", as["operator"]); r.code != http.StatusOK {
+		t.Errorf("a good token: %d %s", r.code, r.text)
+	}
+	if r := from("203.0.113.8:1000"); r.code != http.StatusUnauthorized {
+		t.Errorf("another address: %d", r.code)
+	}
+	w.pass(3 * time.Second)
+	if r := from("203.0.113.7:1000"); r.code != http.StatusUnauthorized {
+		t.Errorf("3 s later: %d", r.code)
+	}
+	spend("[2001:db8:1:2::1]:1000")
+	if r := from("[2001:db8:1:2:ffff::2]:1000"); r.code != http.StatusTooManyRequests {
+		t.Errorf("another address of the same network: %d", r.code)
+	}
+	if r := from("[2001:db8:1:3::1]:1000"); r.code != http.StatusUnauthorized {
+		t.Errorf("another network: %d", r.code)
+	}
+}
+
+func TestATokenHasAQuota(t *testing.T) {
+	w := newWorld(t, proxy("demo", func(p *crawl.Proxy) { p.Spec.MaxLeases = 10 }), proxy("other", single, region("us")))
+	path := filepath.Join(t.TempDir(), "tokens.yaml")
+	bounded, hash := server.NewToken()
+	free, freeHash := server.NewToken()
+	entry := fmt.Sprintf("- {name: bounded, sha256: %s, scopes: [crawler], quota: {leases: 2, waiting: 1}}\n", hash)
+	writeTokens(t, path, entry, entryFor("crawler", freeHash))
+	w.options.Tokens = w.openTokens(path)
+	w.build()
+	refused := func(r reply) {
+		t.Helper()
+		if r.code != http.StatusTooManyRequests || r.field(t, "error") != "quota_exceeded" {
+			t.Errorf("%d %s", r.code, r.text)
+		}
+	}
+	w.lease(`{"selector":{"region":"us"}}`, bearing(free))
+	w.lease(`{}`, bearing(bounded))
+	refused(w.acquire(`{"count":2}`, bearing(bounded)))
+	replies := w.waiting(`{"selector":{"region":"us"},"waitSeconds":1}`, bearing(bounded))
+	refused(w.acquire(`{"waitSeconds":1}`, bearing(bounded)))
+	w.pass(time.Second)
+	comes(t, replies)
+	w.lease(`{}`, bearing(bounded))
+	refused(w.acquire(`{}`, bearing(bounded)))
+	w.lease(`{}`, bearing(free))
+	w.lease(`{}`, bearing(free))
+	if text := w.do(http.MethodGet, "/metrics", "", bearing(free)).text; !contains(text, `lease_requests_total{outcome="quota"} 3`) {
+		t.Errorf("refusals are not counted:\n%s", text)
 	}
 }
 
@@ -158,15 +230,19 @@ func TestTokensFile(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t)
 	for name, tt := range map[string]struct{ content, says string }{
-		"not YAML":            {"tokens: [", "must be YAML"},
-		"unknown field":       {"tokens: [{name: a, sha256: " + hash + ", scope: [read]}]", `"scope"`},
-		"no name":             {"tokens: [{sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
-		"name with a space":   {"tokens: [{name: a b, sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
-		"a token, not a hash": {"tokens: [{name: a, sha256: fairlead_c4nary, scopes: [read]}]", "sha256 of a"},
-		"no scopes":           {"tokens: [{name: a, sha256: " + hash + "}]", "scopes of a"},
-		"unknown scope":       {"tokens: [{name: a, sha256: " + hash + ", scopes: [root]}]", `"root"`},
-		"name given twice":    {"tokens:\n" + entryFor("read", hash) + entryFor("read", other), "tokens[1]"},
-		"hash given twice":    {"tokens:\n" + entryFor("read", hash) + entryFor("operator", strings.ToUpper(hash)), "tokens[1]"},
+		"not YAML":              {"tokens: [", "must be YAML"},
+		"unknown field":         {"tokens: [{name: a, sha256: " + hash + ", scope: [read]}]", `: unknown field "tokens[0].scope": the fields are name, quota, scopes, sha256`},
+		"unknown list":          {"token: []", `: unknown field "token": the fields are tokens`},
+		"no name":               {"tokens: [{sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
+		"name with a space":     {"tokens: [{name: a b, sha256: " + hash + ", scopes: [read]}]", "tokens[0]: name"},
+		"a token, not a hash":   {"tokens: [{name: a, sha256: fairlead_c4nary, scopes: [read]}]", "sha256 of a"},
+		"no scopes":             {"tokens: [{name: a, sha256: " + hash + "}]", "scopes of a"},
+		"unknown scope":         {"tokens: [{name: a, sha256: " + hash + ", scopes: [root]}]", `"root"`},
+		"quota of another kind": {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {proxies: 1}}]", `: unknown field "tokens[0].quota.proxies": the fields are leases, waiting`},
+		"quota of nothing":      {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {leases: 0}}]", "quota of a: leases is 0: give 1 or more"},
+		"quota below nothing":   {"tokens: [{name: a, sha256: " + hash + ", scopes: [read], quota: {waiting: -1}}]", "quota of a: waiting is -1"},
+		"name given twice":      {"tokens:\n" + entryFor("read", hash) + entryFor("read", other), "tokens[1]"},
+		"hash given twice":      {"tokens:\n" + entryFor("read", hash) + entryFor("operator", strings.ToUpper(hash)), "tokens[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, "tokens.yaml")

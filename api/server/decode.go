@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,34 +51,57 @@ func decodeIfAny(r *http.Request, v any) error {
 }
 
 func readBody(r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := readAll(r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", tooLarge.Limit)}
+		return nil, bodyTooLarge(tooLarge)
 	case err != nil:
 		return nil, badRequest("invalid_body", "the body broke off: send it again")
 	}
 	return body, nil
 }
 
+// usualBody is as long as nearly no body is.
+const usualBody = 4 << 10
+
+// readAll takes no more memory than a short body, that says how long it is. A long one takes
+// it as it comes: many clients may announce one that never does.
+func readAll(r *http.Request) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > usualBody {
+		return io.ReadAll(r.Body)
+	}
+	body := make([]byte, r.ContentLength)
+	_, err := io.ReadFull(r.Body, body)
+	return body, err
+}
+
+func bodyTooLarge(err *http.MaxBytesError) *invalid {
+	return &invalid{http.StatusRequestEntityTooLarge, "body_too_large", fmt.Sprintf("the body may have %d bytes at most", err.Limit)}
+}
+
+const mediaType = "application/json"
+
 func decodeAs(contentType string, body []byte, v any) error {
+	if contentType == mediaType { // as nearly all send it
+		return decodeJSON(body, v)
+	}
 	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "application/json" {
+	if err != nil || kind != mediaType {
 		return &invalid{http.StatusUnsupportedMediaType, "unsupported_media_type", "send JSON, with the header Content-Type: application/json"}
 	}
 	return decodeJSON(body, v)
 }
 
 func decodeJSON(body []byte, v any) error {
-	text := strings.TrimSpace(string(body))
+	text := bytes.TrimSpace(body)
 	switch {
-	case !utf8.ValidString(text):
+	case !utf8.Valid(text):
 		return badRequest("invalid_body", "the body is not UTF-8")
-	case !strings.HasPrefix(text, "{"):
+	case len(text) == 0 || text[0] != '{':
 		return badRequest("invalid_body", "the body must be a JSON object, such as {}")
 	}
-	strict, err := kjson.UnmarshalStrict([]byte(text), v)
+	strict, err := kjson.UnmarshalStrict(text, v)
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType):
@@ -85,7 +109,7 @@ func decodeJSON(body []byte, v any) error {
 	case err != nil:
 		return badRequest("invalid_body", "the body is not JSON: %v", err)
 	case len(strict) > 0:
-		return badRequest("invalid_body", "%v", errors.Join(strict...))
+		return badRequest("invalid_body", "%v", misspelt(strict, v))
 	}
 	return nil
 }
@@ -112,7 +136,7 @@ func pathPart(r *http.Request, name string) string {
 
 const maxName = 253
 
-// checkName refuses what no attribute and no target can be.
+// checkName refuses what no attribute and no session can be.
 func checkName(field, value string) error {
 	switch {
 	case len(value) > maxName:

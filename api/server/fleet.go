@@ -8,111 +8,162 @@ import (
 	"strings"
 	"sync"
 
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/lease"
-	"example.com/fairlead/temporal/wire"
 )
 
-// fleet keeps the lease store up to date with the objects.
+// Informers is what Watch needs of a cache.
+type Informers interface {
+	GetInformer(ctx context.Context, obj client.Object, opts ...cache.InformerGetOption) (cache.Informer, error)
+}
+
+// lender is told of the proxies that may be lent. It must not ask the fleet meanwhile.
+type lender interface {
+	Put(lease.Candidate)
+	Remove(uid string)
+	Synced()
+}
+
+// fleet follows the Proxies, and keeps the desk up to date with those that may be lent.
+// Objects come from a cache: nobody changes them.
 type fleet struct {
-	reader client.Reader
-	store  *lease.Store
+	desk lender
 
-	// mu keeps an older view from reaching the store after a newer one, which would
-	// end leases of proxies that the older one does not have.
-	mu sync.Mutex
-	// proxies are the ones that the store knows, by UID.
-	proxies map[string]*crawl.Proxy
+	// mu is held while the desk is told: an object that readers see, be it Draining, is never
+	// newer than what the engine lends by.
+	mu     sync.RWMutex
+	byUID  map[string]*crawl.Proxy
+	byName map[client.ObjectKey]*crawl.Proxy
+	synced bool
 }
 
-// refresh tells the store what there is, and returns it by UID.
-func (f *fleet) refresh(ctx context.Context) (map[string]*crawl.Proxy, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var list crawl.ProxyList
-	if err := f.reader.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list proxies: %w", err)
-	}
-	proxies := make(map[string]*crawl.Proxy, len(list.Items))
-	candidates := make([]lease.Candidate, 0, len(list.Items))
-	for i := range list.Items {
-		p := &list.Items[i]
-		proxies[string(p.UID)] = p
-		if p.DeletionTimestamp.IsZero() { // its instance is going: so are its leases
-			candidates = append(candidates, candidateOf(p))
-		}
-	}
-	f.store.Sync(candidates)
-	f.proxies = proxies
-	return proxies, nil
+func newFleet(d lender) *fleet {
+	return &fleet{desk: d, byUID: map[string]*crawl.Proxy{}, byName: map[client.ObjectKey]*crawl.Proxy{}}
 }
 
-// lent returns the proxy of a lease, nil if it is gone. It looks at what the store
-// was told last: another request may have refreshed the fleet in the meantime.
-func (f *fleet) lent(l lease.Lease) *crawl.Proxy {
+// watch follows proxies, and returns when all that there are have been seen.
+func (f *fleet) watch(ctx context.Context, proxies Informers) error {
+	informer, err := proxies.GetInformer(ctx, &crawl.Proxy{})
+	if err != nil {
+		return err
+	}
+	registration, err := informer.AddEventHandler(f)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-registration.HasSyncedChecker().Done():
+	case <-ctx.Done():
+		return fmt.Errorf("list them: %w", ctx.Err())
+	}
+	f.desk.Synced()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.proxies[l.Proxy.UID]
+	f.synced = true
+	return nil
+}
+
+// OnAdd implements toolscache.ResourceEventHandler.
+func (f *fleet) OnAdd(obj any, _ bool) { f.put(obj) }
+
+// OnUpdate implements toolscache.ResourceEventHandler.
+func (f *fleet) OnUpdate(_, obj any) { f.put(obj) }
+
+// OnDelete implements toolscache.ResourceEventHandler.
+func (f *fleet) OnDelete(obj any) {
+	if gone, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+		obj = gone.Obj
+	}
+	if p, ok := obj.(*crawl.Proxy); ok {
+		f.remove(p)
+	}
+}
+
+func (f *fleet) put(obj any) {
+	p, ok := obj.(*crawl.Proxy)
+	if !ok {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if former := f.byName[client.ObjectKeyFromObject(p)]; former != nil && former.UID != p.UID { // its deletion was missed
+		f.forget(former)
+	}
+	if p.DeletionTimestamp.IsZero() {
+		f.desk.Put(candidateOf(p))
+	} else { // its instance is going: so are its leases
+		f.desk.Remove(string(p.UID))
+	}
+	f.byName[client.ObjectKeyFromObject(p)] = p
+	f.byUID[string(p.UID)] = p
+}
+
+func (f *fleet) remove(p *crawl.Proxy) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forget(p)
+}
+
+// forget takes p out, with mu held.
+func (f *fleet) forget(p *crawl.Proxy) {
+	f.desk.Remove(string(p.UID))
+	delete(f.byUID, string(p.UID))
+	if key := client.ObjectKeyFromObject(p); f.byName[key] != nil && f.byName[key].UID == p.UID {
+		delete(f.byName, key)
+	}
+}
+
+// known says whether all proxies have been seen.
+func (f *fleet) known() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.synced
+}
+
+// uid returns the proxy with that UID, nil if it is gone.
+func (f *fleet) uid(uid string) *crawl.Proxy {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.byUID[uid]
+}
+
+// named returns the proxy of that name, nil if there is none.
+func (f *fleet) named(namespace, name string) *crawl.Proxy {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.byName[client.ObjectKey{Namespace: namespace, Name: name}]
 }
 
 // sharing returns the UIDs of the proxies that have the same credentials as p.
 func (f *fleet) sharing(p *crawl.Proxy) []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	uids := []string{string(p.UID)}
-	for uid, o := range f.proxies {
-		if ref := o.Spec.AuthSecretRef; ref != nil && o.Namespace == p.Namespace && ref.Name == p.Spec.AuthSecretRef.Name {
+	for uid, o := range f.byUID {
+		if ref := o.Spec.AuthSecretRef; ref != nil && o.UID != p.UID && o.Namespace == p.Namespace && ref.Name == p.Spec.AuthSecretRef.Name {
 			uids = append(uids, uid)
 		}
 	}
 	return uids
 }
 
-func candidateOf(p *crawl.Proxy) lease.Candidate {
-	host, port := addressOf(p)
-	return lease.Candidate{
-		Key: p.Namespace + "/" + p.Name, UID: string(p.UID),
-		Host: host, Port: port, Scheme: string(p.Scheme()),
-		Attributes: p.Spec.Attributes, MaxLeases: maxLeasesOf(p),
-		Healthy: lendable(p), LatencyMillis: p.Status.LatencyMillis,
-	}
+// all returns the proxies in any order.
+func (f *fleet) all() []*crawl.Proxy {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return slices.Collect(maps.Values(f.byUID))
 }
 
-// refOf is the proxy that c stands for.
-func refOf(c lease.Candidate) wire.ProxyRef {
-	namespace, name, _ := strings.Cut(c.Key, "/")
-	return wire.ProxyRef{Namespace: namespace, Name: name, UID: c.UID}
-}
-
-// lendable says whether new leases of p may be granted.
-func lendable(p *crawl.Proxy) bool {
-	host, _ := addressOf(p)
-	return host != "" && p.Status.IsTrue(crawl.ConditionReady) && p.DeletionTimestamp.IsZero() && p.Status.Phase != crawl.PhaseDraining
-}
-
-// addressOf is where clients of p connect to.
-func addressOf(p *crawl.Proxy) (string, int32) {
-	if p.Status.Port == 0 {
-		return p.Status.IP, crawl.DefaultPort
-	}
-	return p.Status.IP, p.Status.Port
-}
-
-// defaultMaxLeases is the CRD's, for objects that were written before it had one.
-const defaultMaxLeases = 10
-
-func maxLeasesOf(p *crawl.Proxy) int {
-	if p.Spec.MaxLeases == 0 {
-		return defaultMaxLeases
-	}
-	return int(p.Spec.MaxLeases)
-}
-
-// sorted returns proxies by namespace and name.
-func sorted(proxies map[string]*crawl.Proxy) []*crawl.Proxy {
-	return slices.SortedFunc(maps.Values(proxies), func(a, b *crawl.Proxy) int {
-		return slices.Compare([]string{a.Namespace, a.Name}, []string{b.Namespace, b.Name})
+// sorted returns the proxies by namespace and name.
+func (f *fleet) sorted() []*crawl.Proxy {
+	return slices.SortedFunc(slices.Values(f.all()), func(a, b *crawl.Proxy) int {
+		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
 }

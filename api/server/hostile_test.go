@@ -59,8 +59,30 @@ func TestOddRequests(t *testing.T) {
 			}
 		})
 	}
-	if n := len(w.options.Store.List()); n != 0 {
+	if n := w.active(); n != 0 {
 		t.Errorf("%d leases came of odd requests", n)
+	}
+}
+
+// slowBody notes how much room the first read has, and breaks off.
+type slowBody struct{ room int }
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	b.room = cap(p)
+	return 0, io.ErrUnexpectedEOF
+}
+
+func TestABodyThatIsAnnouncedTakesNoMemoryYet(t *testing.T) {
+	w := newWorld(t)
+	for _, announced := range []int64{1, 4096, 60000, -1} {
+		body := &slowBody{}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/leases", body)
+		r.ContentLength = announced
+		recorder := httptest.NewRecorder()
+		w.handler.ServeHTTP(recorder, r)
+		if recorder.Code != http.StatusBadRequest || body.room == 0 || body.room > 4<<10 {
+			t.Errorf("%d bytes announced: %d, room for %d", announced, recorder.Code, body.room)
+		}
 	}
 }
 
@@ -86,7 +108,7 @@ func TestEscapesInThePathMeanTheSame(t *testing.T) {
 	}
 	id := w.lease(`{}`)
 	escaped := fmt.Sprintf("/v1/leases/%%%02X%s", id[0], id[1:])
-	if r := w.do(http.MethodDelete, escaped, ""); r.code != http.StatusNoContent || len(w.options.Store.List()) != 0 {
-		t.Errorf("%s: %d, %d leases left", escaped, r.code, len(w.options.Store.List()))
+	if r := w.do(http.MethodDelete, escaped, ""); r.code != http.StatusNoContent || w.active() != 0 {
+		t.Errorf("%s: %d, %d leases left", escaped, r.code, w.active())
 	}
 }

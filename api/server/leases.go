@@ -1,10 +1,8 @@
 package server
 
 import (
-	"errors"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -16,8 +14,9 @@ type renewRequest struct {
 }
 
 type reportRequest struct {
-	Result lease.Result `json:"result"`
-	Target string       `json:"target"`
+	Result            lease.Result `json:"result"`
+	Target            string       `json:"target"`
+	RetryAfterSeconds *int64       `json:"retryAfterSeconds"`
 }
 
 // leasedProxy is what a client needs to connect. URL has no credentials, so that
@@ -39,6 +38,17 @@ type leaseAnswer struct {
 	Proxy      leasedProxy `json:"proxy"`
 	ExpiresAt  time.Time   `json:"expiresAt"`
 	TTLSeconds int64       `json:"ttlSeconds"`
+	Session    string      `json:"session,omitempty"`
+	Exclusive  bool        `json:"exclusive,omitempty"`
+	// Trial: the report on this lease decides whether a ban is over.
+	Trial bool `json:"trial,omitempty"`
+	// SessionMoved says why the session has another proxy than before.
+	SessionMoved string `json:"sessionMoved,omitempty"`
+}
+
+type batchAnswer struct {
+	Leases []leaseAnswer `json:"leases"`
+	Count  int           `json:"count"`
 }
 
 type leaseView struct {
@@ -55,92 +65,92 @@ type leaseList struct {
 }
 
 type renewAnswer struct {
-	LeaseID      string    `json:"leaseID"`
-	ExpiresAt    time.Time `json:"expiresAt"`
-	TTLSeconds   int64     `json:"ttlSeconds"`
-	ProxyHealthy bool      `json:"proxyHealthy"`
+	LeaseID       string    `json:"leaseID"`
+	ExpiresAt     time.Time `json:"expiresAt"`
+	TTLSeconds    int64     `json:"ttlSeconds"`
+	ProxyHealthy  bool      `json:"proxyHealthy"`
+	ProxyDraining bool      `json:"proxyDraining"`
+}
+
+// answer is the i-th lease, as its holder may see it.
+func (g granted) answer(i int) leaseAnswer {
+	a := answerOf(g.Leases[i])
+	a.SessionMoved = g.Moved
+	if c := g.credentials[i]; c != nil {
+		a.Proxy.Username, a.Proxy.Password = c.Username, c.Password
+	}
+	return a
 }
 
 func answerOf(l lease.Lease) leaseAnswer {
 	ref := refOf(l.Proxy)
-	u := url.URL{Scheme: l.Proxy.Scheme, Host: net.JoinHostPort(l.Proxy.Host, strconv.Itoa(int(l.Proxy.Port)))}
+	address := net.JoinHostPort(l.Proxy.Host, strconv.Itoa(int(l.Proxy.Port)))
 	return leaseAnswer{
 		LeaseID: l.ID, ExpiresAt: l.ExpiresAt.UTC(), TTLSeconds: int64(l.TTL / time.Second),
+		Session: l.Session, Exclusive: l.Exclusive, Trial: l.Trial,
 		Proxy: leasedProxy{
 			Namespace: ref.Namespace, Name: ref.Name, Scheme: l.Proxy.Scheme, Host: l.Proxy.Host, Port: l.Proxy.Port,
-			URL: u.String(), Attributes: attributesOf(l.Proxy.Attributes),
+			URL: l.Proxy.Scheme + "://" + address, Attributes: attributesOf(l.Proxy.Attributes),
 		},
 	}
 }
 
-func (s *server) listLeases(w http.ResponseWriter, r *http.Request) {
-	err := noParameters(r.URL.Query(), "GET /v1/leases")
+func (s *server) listLeases(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
+	err := noParameters(r.URL.Query(), "GET "+leasesPath)
+	who := callerOf(r)
+	var leases []lease.Lease
 	if err == nil {
-		_, err = s.fleet.refresh(r.Context())
+		leases, err = e.List(r.Context(), func(client string) bool { return who.seesAll() || client == who.name })
 	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	who := callerOf(r)
-	list := leaseList{Leases: []leaseView{}}
-	for _, l := range s.Store.List() {
-		if who.seesAll() || l.Client == who.name {
-			list.Leases = append(list.Leases, leaseView{
-				leaseAnswer: answerOf(l), Client: l.Client, Target: l.Target, GrantedAt: l.GrantedAt.UTC(),
-			})
-		}
+	list := leaseList{Leases: make([]leaseView, len(leases)), Count: len(leases)}
+	for i, l := range leases {
+		list.Leases[i] = leaseView{leaseAnswer: answerOf(l), Client: l.Client, Target: l.Target, GrantedAt: l.GrantedAt.UTC()}
 	}
-	list.Count = len(list.Leases)
 	answer(w, r, http.StatusOK, list)
 }
 
-// release always answers 204: whoever releases a lease wants it to be over, and it
-// is. A lease of somebody else is not theirs to know of.
-func (s *server) release(w http.ResponseWriter, r *http.Request) {
-	id := pathPart(r, "id")
-	if l, err := s.Store.Lookup(id); err == nil && callerOf(r).changes(l.Client) {
-		s.Store.Release(id)
+// release answers 204 whatever became of the lease before: whoever releases it wants it
+// to be over, and it is. A lease of somebody else is not theirs to know of.
+func (s *server) release(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
+	if err := e.Release(r.Context(), pathPart(r, "id"), callerOf(r).changes); err != nil {
+		s.fail(w, r, err)
+		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (s *server) renew(w http.ResponseWriter, r *http.Request) {
+func (s *server) renew(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
+	id := pathPart(r, "id")
 	var body renewRequest
 	err := decodeIfAny(r, &body)
 	ttl, ttlErr := s.ttl(body.TTLSeconds, 0)
-	err = firstOf(err, ttlErr)
-	if err == nil {
-		err = s.own(r)
+	var renewed lease.Renewal
+	if err = firstOf(err, ttlErr); err == nil {
+		renewed, err = e.Renew(r.Context(), id, callerOf(r).changes, ttl)
 	}
-	if err == nil {
-		_, err = s.fleet.refresh(r.Context())
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	l, healthy, err := s.Store.Renew(pathPart(r, "id"), ttl)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	answer(w, r, http.StatusOK, renewAnswer{
-		LeaseID: l.ID, ExpiresAt: l.ExpiresAt.UTC(), TTLSeconds: int64(l.TTL / time.Second), ProxyHealthy: healthy,
+		LeaseID: id, ExpiresAt: renewed.Lease.ExpiresAt.UTC(), TTLSeconds: int64(renewed.Lease.TTL / time.Second),
+		ProxyHealthy: renewed.Healthy, ProxyDraining: renewed.Draining,
 	})
 }
 
-func (s *server) report(w http.ResponseWriter, r *http.Request) {
+func (s *server) report(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	var body reportRequest
 	err := decode(r, &body)
+	var seen lease.Report
 	if err == nil {
-		err = body.validate()
+		seen, err = body.report()
 	}
 	if err == nil {
-		err = s.own(r)
-	}
-	if err == nil {
-		err = s.Store.Report(pathPart(r, "id"), body.Result, normal(body.Target))
+		err = e.Report(r.Context(), pathPart(r, "id"), callerOf(r).changes, seen)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -149,43 +159,14 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// own says whether the lease is the caller's to change. One of somebody else looks
-// like one that does not exist.
-func (s *server) own(r *http.Request) error {
-	l, err := s.Store.Lookup(pathPart(r, "id"))
-	if err == nil && !callerOf(r).changes(l.Client) {
-		return lease.ErrUnknown
+func (b reportRequest) report() (lease.Report, error) {
+	target, err := targetOf(b.Target)
+	if err = firstOf(b.validate(), err); err != nil {
+		return lease.Report{}, err
 	}
-	return err
-}
-
-// fail answers with what err is to the client; what is none of its business is
-// logged.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var bad *invalid
-	var none *lease.ErrNoMatch
-	var locked *lockedProxy
-	switch {
-	case errors.As(err, &bad):
-		refuse(w, r, bad.code, bad.word, bad.message)
-	case errors.As(err, &none):
-		answer(w, r, http.StatusConflict, noMatch{
-			problem:    problem{"no_match", none.Error() + ": try again later or ask for less" + remedy(err), requestID(r.Context())},
-			Considered: none.Considered, AtCapacity: none.AtCapacity, InCooldown: none.InCooldown,
-			Unhealthy: none.Unhealthy, Unusable: none.Unusable,
-		})
-	case errors.As(err, &locked):
-		s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
-		refuse(w, r, http.StatusServiceUnavailable, "credentials_unavailable",
-			"the credentials of proxy "+locked.proxy+" cannot be read now: try again later; the log of the API tells more under this request id")
-	case errors.Is(err, lease.ErrUnknown):
-		refuse(w, r, http.StatusNotFound, "unknown_lease", "there is no such lease: it was released, or ended long ago; acquire another one")
-	case errors.Is(err, lease.ErrExpired):
-		refuse(w, r, http.StatusGone, "lease_expired", "the lease ran out before it was renewed: acquire another one, and renew it earlier")
-	case errors.Is(err, lease.ErrProxyGone):
-		refuse(w, r, http.StatusGone, "proxy_gone", "the proxy was deleted or has another address now: acquire another lease")
-	default:
-		s.Log.ErrorContext(r.Context(), "request failed", "error", err, "requestID", requestID(r.Context()))
-		refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the proxies cannot be reached now: try again later; the log of the API tells more under this request id")
+	r := lease.Report{Result: b.Result, Target: target}
+	if b.RetryAfterSeconds != nil {
+		r.RetryAfter = time.Duration(*b.RetryAfterSeconds) * time.Second
 	}
+	return r, nil
 }

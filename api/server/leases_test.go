@@ -1,15 +1,14 @@
 package server_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
@@ -55,27 +54,12 @@ func TestAcquire(t *testing.T) {
 		r.into(t, &got)
 		delete(got, "message")
 		delete(got, "requestID")
-		want := map[string]any{"error": "no_match", "considered": 3.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 2.0, "unusable": 0.0}
+		delete(got, "retryAfterSeconds")
+		want := map[string]any{"error": "no_match", "considered": 3.0, "atCapacity": 1.0, "inCooldown": 0.0, "unhealthy": 1.0, "draining": 1.0, "unusable": 0.0}
 		if diff := cmp.Diff(want, got); diff != "" || r.code != http.StatusConflict {
 			t.Errorf("%d\n%s", r.code, diff)
 		}
 	})
-	t.Run("objects that cannot be read are no reason to say no_match", func(t *testing.T) {
-		w := newWorld(t, proxy("demo"))
-		w.options.Reader = brokenReader{w.cluster}
-		w.build()
-		r := w.do(http.MethodPost, "/v1/leases", `{}`)
-		if r.code != http.StatusServiceUnavailable || r.field(t, "error") != "unavailable" {
-			t.Errorf("%d %s", r.code, r.text)
-		}
-	})
-}
-
-// brokenReader is a cache that fails.
-type brokenReader struct{ client.Reader }
-
-func (brokenReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	return errors.New("the cache is broken")
 }
 
 func TestLeaseEnds(t *testing.T) {
@@ -94,19 +78,15 @@ func TestLeaseEnds(t *testing.T) {
 		}, http.StatusNotFound, "unknown_lease"},
 		{"expired", func(w *world, _ string) { w.pass(5 * time.Minute) }, http.StatusGone, "lease_expired"},
 		{"its proxy was deleted", func(w *world, _ string) {
-			if err := w.cluster.Delete(context.Background(), proxy("demo")); err != nil {
-				w.t.Fatal(err)
-			}
+			w.events.handler.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "crawl/demo", Obj: w.stored("demo")})
 		}, http.StatusGone, "proxy_gone"},
 		{"its proxy is being deleted", func(w *world, _ string) {
-			var p crawl.Proxy
-			if err := w.cluster.Get(context.Background(), client.ObjectKeyFromObject(proxy("demo")), &p); err != nil {
-				w.t.Fatal(err)
-			}
-			p.Finalizers = []string{crawl.Finalizer}
-			if err := errors.Join(w.cluster.Update(context.Background(), &p), w.cluster.Delete(context.Background(), &p)); err != nil {
-				w.t.Fatal(err)
-			}
+			p := w.stored("demo")
+			p.DeletionTimestamp = &metav1.Time{Time: start}
+			w.events.handler.OnUpdate(nil, p)
+		}, http.StatusGone, "proxy_gone"},
+		{"its proxy was made anew, and nobody saw it go", func(w *world, _ string) {
+			w.events.handler.OnUpdate(nil, proxy("demo", func(p *crawl.Proxy) { p.UID = "uid-new" }))
 		}, http.StatusGone, "proxy_gone"},
 		{"its proxy has another address", func(w *world, _ string) {
 			w.edit("demo", func(p *crawl.Proxy) { p.Status.IP = "127.64.0.2" })
@@ -138,7 +118,7 @@ func TestRenew(t *testing.T) {
 	}{{"", "2026-03-01T12:01:30Z", 60}, {`{"ttlSeconds":600}`, "2026-03-01T12:10:30Z", 600}} {
 		var got map[string]any
 		w.do(http.MethodPost, "/v1/leases/"+id+"/renew", tt.body).into(t, &got)
-		want := map[string]any{"leaseID": id, "expiresAt": tt.expires, "ttlSeconds": tt.ttl, "proxyHealthy": true}
+		want := map[string]any{"leaseID": id, "expiresAt": tt.expires, "ttlSeconds": tt.ttl, "proxyHealthy": true, "proxyDraining": false}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

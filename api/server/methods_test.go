@@ -13,6 +13,17 @@ import (
 // counts.
 func (w *world) over(s *httptest.Server, method, path string, body io.Reader, edits ...func(*http.Request)) reply {
 	w.t.Helper()
+	var asked *http.Request
+	got := w.send(s, method, path, body, append(edits, func(r *http.Request) { asked = r })...)
+	if body == nil { // else it was read
+		asDocumented(w.t, asked, "", got)
+	}
+	return got
+}
+
+// send is over for answers of somebody else.
+func (w *world) send(s *httptest.Server, method, path string, body io.Reader, edits ...func(*http.Request)) reply {
+	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), method, s.URL+path, body)
 	if err != nil {
 		w.t.Fatal(err)

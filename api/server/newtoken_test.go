@@ -62,7 +62,7 @@ func TestEnsureOperatorToken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writeTokens(t, tokens, strings.TrimPrefix(string(data), "tokens:\n")+entryFor("read", hash))
+		writeTokens(t, tokens, strings.TrimPrefix(string(data), "tokens:\n")+strings.Replace(entryFor("read", hash), "}", ", quota: {leases: 7}}", 1))
 		if err := os.Remove(plain); err != nil {
 			t.Fatal(err)
 		}
@@ -74,6 +74,9 @@ func TestEnsureOperatorToken(t *testing.T) {
 		w.build()
 		if r := w.do(http.MethodGet, "/v1/leases", "", bearing(other)); r.code != http.StatusOK {
 			t.Errorf("another token was lost: %d", r.code)
+		}
+		if data, err = os.ReadFile(tokens); err != nil || !strings.Contains(string(data), "leases: 7") {
+			t.Errorf("its quota was lost (%v):\n%s", err, data)
 		}
 		if r := w.do(http.MethodGet, "/v1/leases", "", bearing(first)); r.code != http.StatusUnauthorized {
 			t.Errorf("the lost token still works: %d", r.code)

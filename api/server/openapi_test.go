@@ -1,14 +1,18 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 type document struct {
@@ -85,32 +89,49 @@ func schemaOf(d document, schema map[string]any) []string {
 	return names
 }
 
+// TestOpenAPIHasEveryField looks at answers that together have all fields there are.
 func TestOpenAPIHasEveryField(t *testing.T) {
-	w := newWorld(t, proxy("demo", secured), authSecret())
+	w := newWorld(t, proxy("demo", secured), proxy("other", secured, region("us")), proxy("full", region("asia"), func(p *crawl.Proxy) { p.Spec.MaxLeases = 1 }), authSecret())
 	d, _ := openAPI(t, w)
-	lease := w.do(http.MethodPost, "/v1/leases", `{"target":"shop.example"}`)
-	id, _ := lease.field(t, "leaseID").(string)
-	leases, _ := w.do(http.MethodGet, "/v1/leases", "").field(t, "leases").([]any)
-	for name, answer := range map[string]any{
-		"Lease":       lease.object(t),
-		"LeasedProxy": lease.field(t, "proxy"),
-		"ListedLease": leases[0],
-		"Proxy":       w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").object(t),
-		"Replacement": w.do(http.MethodPost, "/v1/proxies/crawl/demo/replace", "").object(t),
-		"Renewed":     w.do(http.MethodPost, "/v1/leases/"+id+"/renew", "").object(t),
-		"NoMatch":     w.do(http.MethodPost, "/v1/leases", `{"selector":{"region":"us"}}`).object(t),
-		"Problem":     w.do(http.MethodGet, "/v1/nothing", "").object(t),
-		"Status":      w.do(http.MethodGet, "/healthz", "").object(t),
+	acquire := func(body string) map[string]any { return w.do(http.MethodPost, "/v1/leases", body).object(t) }
+	acquire(`{"selector":{"region":"asia"}}`)
+	plain := acquire(`{"target":"shop.example","selector":{"region":"eu"}}`)
+	id, _ := plain["leaseID"].(string)
+	renewed := w.do(http.MethodPost, "/v1/leases/"+id+"/renew", "").object(t)
+	w.do(http.MethodPost, "/v1/leases/"+id+"/report", `{"result":"banned"}`)
+	full := acquire(`{"selector":{"region":"asia"}}`)
+	demo := w.do(http.MethodGet, "/v1/proxies/crawl/demo", "").object(t)
+	cooldowns, _ := demo["cooldowns"].([]any)
+	w.pass(10 * time.Minute)
+	trial := acquire(`{"target":"shop.example","selector":{"region":"eu"},"session":"s","exclusive":true}`)
+	list, _ := w.do(http.MethodGet, "/v1/leases", "").field(t, "leases").([]any)
+	w.edit("demo", unhealthy)
+	moved := acquire(`{"session":"s"}`)
+	batch := acquire(`{"count":1}`)
+	for name, answers := range map[string][]any{
+		"Lease":        {trial},
+		"GrantedLease": {trial, moved},
+		"LeaseBatch":   {batch},
+		"LeasedProxy":  {plain["proxy"]},
+		"ListedLease":  list,
+		"Proxy":        {w.do(http.MethodGet, "/v1/proxies", "").field(t, "proxies").([]any)[0]},
+		"ProxyDetails": {demo},
+		"Cooldown":     cooldowns,
+		"Replacement":  {w.do(http.MethodPost, "/v1/proxies/crawl/demo/replace", "").object(t)},
+		"Renewed":      {renewed},
+		"NoMatch":      {full},
+		"Status":       {w.do(http.MethodGet, "/healthz", "").object(t)},
 	} {
-		fields, _ := answer.(map[string]any)
-		var answered []string
-		for field := range fields {
-			answered = append(answered, field)
+		answered := map[string]bool{}
+		for _, a := range answers {
+			fields, _ := a.(map[string]any)
+			for field := range fields {
+				answered[field] = true
+			}
 		}
 		documented := schemaOf(d, d.Components["schemas"][name])
-		slices.Sort(answered)
 		slices.Sort(documented)
-		if diff := cmp.Diff(answered, documented); diff != "" {
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(answered)), documented); diff != "" {
 			t.Errorf("%s: answered (-), documented (+):\n%s", name, diff)
 		}
 	}

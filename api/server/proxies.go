@@ -1,9 +1,11 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/api/lease"
 )
 
 // proxyView is what lists tell of a proxy: never its credentials.
@@ -31,6 +33,15 @@ type proxyList struct {
 	Count   int         `json:"count"`
 }
 
+// proxyDetails are what is told of one proxy alone.
+type proxyDetails struct {
+	proxyView
+
+	Cooldowns []cooldownView `json:"cooldowns"`
+	// Bans that were reported of its address lately.
+	Bans int `json:"bans"`
+}
+
 func viewOf(p *crawl.Proxy, active int) proxyView {
 	host, port := addressOf(p)
 	v := proxyView{
@@ -54,20 +65,19 @@ func attributesOf(m map[string]string) map[string]string {
 	return m
 }
 
-func (s *server) listProxies(w http.ResponseWriter, r *http.Request) {
+func (s *server) listProxies(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	want, err := parseFilter(r.URL.Query())
+	proxies := s.fleet.sorted() // before the counts: no object is newer than they are
+	var counts map[string]int
+	if err == nil {
+		counts, err = e.Counts(r.Context())
+	}
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	proxies, err := s.fleet.refresh(r.Context())
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	counts := s.Store.Counts()
 	list := proxyList{Proxies: []proxyView{}}
-	for _, p := range sorted(proxies) {
+	for _, p := range proxies {
 		if want.matches(p) {
 			list.Proxies = append(list.Proxies, viewOf(p, counts[string(p.UID)]))
 		}
@@ -76,20 +86,23 @@ func (s *server) listProxies(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, http.StatusOK, list)
 }
 
-func (s *server) getProxy(w http.ResponseWriter, r *http.Request) {
+func (s *server) getProxy(w http.ResponseWriter, r *http.Request, e *lease.Engine) {
 	namespace, name := pathPart(r, "namespace"), pathPart(r, "name")
-	proxies, err := s.fleet.refresh(r.Context())
-	if err != nil {
+	p := s.fleet.named(namespace, name)
+	if p == nil {
+		unknownProxy(w, r, namespace, name)
+		return
+	}
+	facts, err := e.Facts(r.Context(), string(p.UID))
+	if err != nil && !errors.Is(err, lease.ErrUnknownProxy) { // one that is being deleted is lent no more
 		s.fail(w, r, err)
 		return
 	}
-	for uid, p := range proxies {
-		if p.Namespace == namespace && p.Name == name {
-			answer(w, r, http.StatusOK, viewOf(p, s.Store.Counts()[uid]))
-			return
-		}
+	view := proxyDetails{proxyView: viewOf(p, facts.Active), Cooldowns: []cooldownView{}, Bans: facts.Bans}
+	for _, c := range facts.Cooldowns {
+		view.Cooldowns = append(view.Cooldowns, cooldownOf(c))
 	}
-	unknownProxy(w, r, namespace, name)
+	answer(w, r, http.StatusOK, view)
 }
 
 func unknownProxy(w http.ResponseWriter, r *http.Request, namespace, name string) {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,9 +51,19 @@ func TestGetProxy(t *testing.T) {
 		"namespace": "crawl", "name": "demo", "mode": "Managed", "provider": "local", "phase": "Ready", "reason": "Ready",
 		"healthy": true, "lendable": true, "scheme": "http", "host": "127.64.0.1", "port": 3128.0,
 		"attributes": map[string]any{"region": "eu"}, "latencyMillis": 7.0, "exitIP": "127.64.0.1",
-		"activeLeases": 1.0, "maxLeases": 2.0,
+		"activeLeases": 1.0, "maxLeases": 2.0, "cooldowns": []any{}, "bans": 0.0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestProxiesAreNotShownWithoutTheirLeases(t *testing.T) {
+	w := newWorld(t, proxy("demo"))
+	w.place.Fail(errors.New("the disk is full"))
+	for _, path := range []string{"/v1/proxies", "/v1/proxies/crawl/demo"} {
+		if r := w.do(http.MethodGet, path, ""); r.code != http.StatusServiceUnavailable || r.header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v %s", path, r.code, r.header, r.text)
+		}
 	}
 }

@@ -14,6 +14,10 @@ import (
 // more than was asked for.
 func checkQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
 			refuse(w, r, http.StatusBadRequest, "invalid_query",
 				"the query cannot be read: "+err.Error()+": join parameters with & and write other special characters as %XX")

@@ -74,8 +74,8 @@ func (s *server) replace(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) replaced(r *http.Request, namespace, name string) (*crawl.Proxy, string, error) {
-	if who := callerOf(r); !who.has(ScopeOperator) {
-		return nil, "", &invalid{http.StatusForbidden, "forbidden", "token " + who.name + " may not replace proxies: this takes one of scope operator"}
+	if err := operatorOnly(r, "replace proxies"); err != nil {
+		return nil, "", err
 	}
 	var body replaceRequest
 	if err := decodeIfAny(r, &body); err != nil {

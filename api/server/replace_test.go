@@ -26,7 +26,7 @@ func TestReplace(t *testing.T) {
 	c := localtest.Client(t, localtest.ControlPlane(t))
 	ns := localtest.Namespace(t, c, "replace")
 	w := newWorld(t)
-	w.options.Reader, w.options.Objects = c, c
+	w.options.Objects = c
 	w.build()
 	create := func(t *testing.T, name string, spec crawl.ProxySpec, finalizers ...string) *crawl.Proxy {
 		t.Helper()

@@ -37,7 +37,8 @@ func TestRefusals(t *testing.T) {
 		{"not JSON", "POST", "/v1/leases", `{"target"`, 400, "invalid_body", "not JSON"},
 		{"not an object", "POST", "/v1/leases", `[]`, 400, "invalid_body", "JSON object"},
 		{"null", "POST", "/v1/leases", `null`, 400, "invalid_body", "JSON object"},
-		{"unknown field", "POST", "/v1/leases", `{"ttl":5}`, 400, "invalid_body", `"ttl"`},
+		{"unknown field", "POST", "/v1/leases", `{"ttl":5}`, 400, "invalid_body", `unknown field "ttl": the fields are atLeast, count, exclusive, priority, selector, session, target, ttlSeconds, waitSeconds`},
+		{"unknown field of a report", "POST", "/v1/leases/none/report", `{"result":"ok","targett":"a"}`, 400, "invalid_body", `unknown field "targett": the fields are result, retryAfterSeconds, target`},
 		{"field of another case", "POST", "/v1/leases", `{"TTLSeconds":5}`, 400, "invalid_body", `"TTLSeconds"`},
 		{"field given twice", "POST", "/v1/leases", `{"target":"a","target":"b"}`, 400, "invalid_body", `"target"`},
 		{"trailing garbage", "POST", "/v1/leases", `{} {}`, 400, "invalid_body", "after top-level value"},
@@ -55,6 +56,31 @@ func TestRefusals(t *testing.T) {
 		{"negative ttl", "POST", "/v1/leases", `{"ttlSeconds":-1}`, 400, "invalid_ttl", "between 1 and 3600"},
 		{"ttl over the maximum", "POST", "/v1/leases", `{"ttlSeconds":3601}`, 400, "invalid_ttl", "between 1 and 3600"},
 		{"ttl beyond all numbers", "POST", "/v1/leases", `{"ttlSeconds":1e99}`, 400, "invalid_body", "ttlSeconds"},
+		{"no leases at all", "POST", "/v1/leases", `{"count":0}`, 400, "invalid_body", "count must be between 1 and 100"},
+		{"more leases than are lent at once", "POST", "/v1/leases", `{"count":101}`, 400, "invalid_body", "count must be between 1 and 100"},
+		{"at least what is not asked for", "POST", "/v1/leases", `{"atLeast":1}`, 400, "invalid_body", "give count too"},
+		{"at least more than all", "POST", "/v1/leases", `{"count":2,"atLeast":3}`, 400, "invalid_body", "atLeast must be between 1 and count, which is 2"},
+		{"at least nothing", "POST", "/v1/leases", `{"count":2,"atLeast":0}`, 400, "invalid_body", "atLeast"},
+		{"several leases of a session", "POST", "/v1/leases", `{"count":2,"session":"s"}`, 400, "invalid_body", "a session has one proxy"},
+		{"session with a space", "POST", "/v1/leases", `{"session":"a b"}`, 400, "invalid_body", "session must not have spaces"},
+		{"wait without end", "POST", "/v1/leases", `{"waitSeconds":61}`, 400, "invalid_body", "waitSeconds must be between 0 and 60"},
+		{"wait backwards", "POST", "/v1/leases", `{"waitSeconds":-1}`, 400, "invalid_body", "waitSeconds must be between 0 and 60"},
+		{"priority over the highest", "POST", "/v1/leases", `{"priority":10}`, 400, "invalid_body", "priority must be between 0 and 9"},
+		{"priority below the lowest", "POST", "/v1/leases", `{"priority":-1}`, 400, "invalid_body", "priority must be between 0 and 9"},
+		{"target that is a URL", "POST", "/v1/leases", `{"target":"https://shop.example/"}`, 400, "invalid_body", `target "https://shop.example/" is no host: give the name or address alone`},
+		{"report on a URL", "POST", "/v1/leases/none/report", `{"result":"ok","target":"shop.example/cart"}`, 400, "invalid_body", "is no host"},
+		{"retry after a ban", "POST", "/v1/leases/none/report", `{"result":"banned","retryAfterSeconds":1}`, 400, "invalid_body", "rate_limited only"},
+		{"retry after no time", "POST", "/v1/leases/none/report", `{"result":"rate_limited","retryAfterSeconds":0}`, 400, "invalid_body", "between 1 and 86400"},
+		{"retry after days", "POST", "/v1/leases/none/report", `{"result":"rate_limited","retryAfterSeconds":86401}`, 400, "invalid_body", "between 1 and 86400"},
+		{"rest of no proxy", "POST", "/v1/proxies/crawl/none/cooldowns", `{"seconds":1}`, 404, "unknown_proxy", "there is no proxy crawl/none, "},
+		{"rest without end", "POST", "/v1/proxies/crawl/demo/cooldowns", `{"seconds":86401}`, 400, "invalid_body", "seconds must be between 1 and 86400"},
+		{"rest without time", "POST", "/v1/proxies/crawl/demo/cooldowns", `{}`, 400, "invalid_body", "seconds must be between 1 and 86400"},
+		{"rest for no host", "POST", "/v1/proxies/crawl/demo/cooldowns", `{"seconds":1,"target":"a b"}`, 400, "invalid_body", "target"},
+		{"clear of no proxy", "DELETE", "/v1/proxies/crawl/none/cooldowns", "", 404, "unknown_proxy", "there is no proxy crawl/none, "},
+		{"renewal of no lease", "POST", "/v1/leases/n%2Fone/renew", "", 404, "unknown_lease", "there is no lease n/one: "},
+		{"clear of no host", "DELETE", "/v1/proxies/crawl/demo/cooldowns?target=a/b", "", 400, "invalid_query", "is no host"},
+		{"clear of two targets", "DELETE", "/v1/proxies/crawl/demo/cooldowns?target=a&target=b", "", 400, "invalid_query", "target is given 2 times"},
+		{"clear by another parameter", "DELETE", "/v1/proxies/crawl/demo/cooldowns?host=a", "", 400, "invalid_query", "target=<host>"},
 		{"renew of an unknown lease", "POST", "/v1/leases/none/renew", "", 404, "unknown_lease", "acquire another"},
 		{"renew over the maximum", "POST", "/v1/leases/none/renew", `{"ttlSeconds":3601}`, 400, "invalid_ttl", "ttlSeconds"},
 		{"report on an unknown lease", "POST", "/v1/leases/none/report", `{"result":"ok"}`, 404, "unknown_lease", "acquire another"},
@@ -74,7 +100,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	if n := len(w.options.Store.List()); n != 0 {
+	if n := w.active(); n != 0 {
 		t.Errorf("%d leases came of bad requests", n)
 	}
 }

@@ -19,6 +19,13 @@ const (
 	maxHeader     = 32 << 10
 )
 
+// extendDeadline lets a request wait for longer than the server's timeout for writing,
+// which still guards against slow clients: what comes after the wait has as long as ever.
+func extendDeadline(w http.ResponseWriter, wait time.Duration) {
+	// A writer without deadlines has none that could be too short.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + writeTimeout))
+}
+
 // Serve answers on l with h until ctx ends, and lets requests that are under way
 // finish. It closes l.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
@@ -35,6 +42,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		return fmt.Errorf("serve the API on %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
+	s.SetKeepAlivesEnabled(false) // whoever asks next asks somebody else
 	soft, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	err := s.Shutdown(soft)

@@ -7,20 +7,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"regexp"
 	"slices"
-	"sync"
-	"time"
 
 	"k8s.io/utils/clock"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
-)
 
-// recheckAfter is how often the tokens file is looked at.
-const recheckAfter = time.Second
+	"example.com/fairlead/api/lease"
+)
 
 var goodTokenName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$`)
 
@@ -30,34 +26,27 @@ type tokensFile struct {
 }
 
 type tokenEntry struct {
-	Name   string  `json:"name"`
-	SHA256 string  `json:"sha256"`
-	Scopes []Scope `json:"scopes"`
+	Name   string      `json:"name"`
+	SHA256 string      `json:"sha256"`
+	Scopes []Scope     `json:"scopes"`
+	Quota  *tokenQuota `json:"quota,omitempty"`
+}
+
+// tokenQuota bounds what the token may have at a time; what is left out is not bounded.
+type tokenQuota struct {
+	Leases  *int `json:"leases,omitempty"`
+	Waiting *int `json:"waiting,omitempty"`
 }
 
 // Tokens are the bearer tokens of a file, which is read again when it changes.
 type Tokens struct {
-	path  string
-	log   *slog.Logger
-	clock clock.PassiveClock
-
-	mu      sync.Mutex
-	entries []entry
-	seen    fileVersion
-	checked time.Time
+	file watched[[]entry]
 }
 
 type entry struct {
 	caller
 
 	hash [sha256.Size]byte
-}
-
-// fileVersion tells whether a file has changed.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-	failed   bool
 }
 
 // OpenTokens reads the tokens file at path. It returns nil, which disables
@@ -67,12 +56,20 @@ func OpenTokens(path string, log *slog.Logger, c clock.PassiveClock) (*Tokens, e
 	if path == "" {
 		return nil, nil
 	}
-	t := &Tokens{path: path, log: log, clock: c}
-	if err := t.load(); err != nil {
+	t := &Tokens{watched[[]entry]{kind: "tokens file", path: path, parse: readTokens, log: log, clock: c}}
+	if err := t.file.open(); err != nil {
 		return nil, err
 	}
-	if len(t.entries) == 0 {
+	if len(t.file.value) == 0 {
 		return nil, nil
+	}
+	// From now on a file that became empty is a slip: it must let nobody in.
+	t.file.parse = func(data []byte) ([]entry, error) {
+		entries, err := readTokens(data)
+		if err == nil && len(entries) == 0 {
+			err = errors.New("it holds no tokens any more: restart the API to disable authentication")
+		}
+		return entries, err
 	}
 	return t, nil
 }
@@ -81,72 +78,30 @@ func OpenTokens(path string, log *slog.Logger, c clock.PassiveClock) (*Tokens, e
 // nothing.
 func (t *Tokens) find(token string) (caller, bool) {
 	hash := sha256.Sum256([]byte(token))
-	var found caller
-	ok := false
-	for _, e := range t.current() {
-		if subtle.ConstantTimeCompare(hash[:], e.hash[:]) == 1 {
-			found, ok = e.caller, true
+	entries, _ := t.file.current()
+	found := -1
+	for i := range entries {
+		if subtle.ConstantTimeCompare(hash[:], entries[i].hash[:]) == 1 {
+			found = i
 		}
 	}
-	return found, ok
+	if found < 0 {
+		return caller{}, false
+	}
+	return entries[found].caller, true
 }
 
-// current looks at the file at most once a second. A file that became invalid or
-// empty keeps the last good tokens: a slip must lock nobody out and let nobody in.
-func (t *Tokens) current() []entry {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.clock.Now()
-	if now.Sub(t.checked) < recheckAfter {
-		return t.entries
-	}
-	t.checked = now
-	if t.version() == t.seen {
-		return t.entries
-	}
-	old := t.entries
-	err := t.load()
-	switch {
-	case err == nil && len(t.entries) == 0:
-		err = fmt.Errorf("tokens file %s holds no tokens any more: restart the API to disable authentication", t.path)
-		fallthrough
-	case err != nil:
-		t.entries = old
-		t.log.Error("the tokens file cannot be used, the last good one stays in force", "error", err)
-	default:
-		t.log.Info("tokens file read again", "tokens", len(t.entries))
-	}
-	return t.entries
-}
-
-func (t *Tokens) version() fileVersion {
-	info, err := os.Stat(t.path)
-	if err != nil {
-		return fileVersion{failed: true}
-	}
-	return fileVersion{modified: info.ModTime(), size: info.Size()}
-}
-
-func (t *Tokens) load() error {
-	t.seen = t.version() // before reading: a change in between is seen next time
-	t.checked = t.clock.Now()
-	data, err := os.ReadFile(t.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("tokens file %s does not exist: create it, or give none", t.path)
-	}
-	if err != nil {
-		return fmt.Errorf("read tokens file: %w", err)
-	}
+func readTokens(data []byte) ([]entry, error) {
 	parsed, err := parseTokens(data)
 	if err != nil {
-		return fmt.Errorf("tokens file %s: %w", t.path, err)
+		return nil, err
 	}
-	t.entries = make([]entry, len(parsed.Tokens))
+	entries := make([]entry, len(parsed.Tokens))
 	for i, p := range parsed.Tokens {
-		t.entries[i].caller = caller{name: p.Name, scopes: p.Scopes}
-		copy(t.entries[i].hash[:], p.hash())
+		entries[i].caller = caller{name: p.Name, scopes: p.Scopes, quota: p.Quota.quota()}
+		copy(entries[i].hash[:], p.hash())
 	}
-	return nil
+	return entries, nil
 }
 
 func parseTokens(data []byte) (tokensFile, error) {
@@ -155,7 +110,10 @@ func parseTokens(data []byte) (tokensFile, error) {
 		return f, nil
 	}
 	if err := yaml.UnmarshalStrict(data, &f); err != nil {
-		return f, fmt.Errorf("it must be YAML of the form tokens: [{name, sha256, scopes}]: %w", err)
+		if misspelt := misspeltIn(data, &f); misspelt != nil {
+			err = misspelt
+		}
+		return f, fmt.Errorf("it must be YAML of the form tokens: [{name, sha256, scopes, quota: {leases, waiting}}]: %w", err)
 	}
 	names, hashes := map[string]bool{}, map[string]bool{}
 	for i, e := range f.Tokens {
@@ -168,6 +126,19 @@ func parseTokens(data []byte) (tokensFile, error) {
 		names[e.Name], hashes[string(e.hash())] = true, true
 	}
 	return f, nil
+}
+
+// misspeltIn is the error of a file whose fields are not all known, nil for any other file.
+func misspeltIn(data []byte, v any) error {
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil // so it is no YAML, which another error says
+	}
+	strict, err := kjson.UnmarshalStrict(text, v)
+	if err != nil || len(strict) == 0 {
+		return nil
+	}
+	return misspelt(strict, v)
 }
 
 func (e tokenEntry) validate() error {
@@ -184,6 +155,9 @@ func (e tokenEntry) validate() error {
 			return fmt.Errorf("scopes of %s: %q is none of %v", e.Name, s, scopes)
 		}
 	}
+	if err := e.Quota.validate(); err != nil {
+		return fmt.Errorf("quota of %s: %w", e.Name, err)
+	}
 	return nil
 }
 
@@ -194,4 +168,28 @@ func (e tokenEntry) hash() []byte {
 		return nil
 	}
 	return h
+}
+
+func (q *tokenQuota) validate() error {
+	if q == nil {
+		return nil
+	}
+	if q.Leases != nil && *q.Leases < 1 {
+		return fmt.Errorf("leases is %d: give 1 or more, or leave it out for no bound", *q.Leases)
+	}
+	if q.Waiting != nil && *q.Waiting < 1 {
+		return fmt.Errorf("waiting is %d: give 1 or more, or leave it out for no bound", *q.Waiting)
+	}
+	return nil
+}
+
+func (q *tokenQuota) quota() lease.Quota {
+	var bound lease.Quota
+	if q != nil && q.Leases != nil {
+		bound.Leases = *q.Leases
+	}
+	if q != nil && q.Waiting != nil {
+		bound.Waiting = *q.Waiting
+	}
+	return bound
 }

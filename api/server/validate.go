@@ -2,8 +2,6 @@ package server
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,29 +9,85 @@ import (
 )
 
 func (b acquireRequest) validate() error {
-	for _, k := range slices.Sorted(maps.Keys(b.Selector)) {
-		field := fmt.Sprintf("selector[%q]", k)
-		switch {
-		case k == "":
-			return badRequest("invalid_selector", "selector has an attribute without a name")
-		case strings.HasPrefix(k, "attr."):
-			return badRequest("invalid_selector", "%s: name the attribute alone, attr. is for queries of GET /v1/proxies", field)
-		}
-		if err := checkName("the name of "+field, k); err != nil {
+	for name, value := range b.Selector {
+		if err := checkAttribute(name, value); err != nil {
 			return err
 		}
-		if len(b.Selector[k]) > maxName {
-			return badRequest("invalid_selector", "%s is longer than %d bytes", field, maxName)
-		}
 	}
-	return checkName("target", b.Target)
+	return firstOf(b.validateNumbers(), checkName("session", b.Session))
+}
+
+func checkAttribute(name, value string) error {
+	switch {
+	case name == "":
+		return badRequest("invalid_selector", "selector has an attribute without a name")
+	case strings.HasPrefix(name, "attr."):
+		return badRequest("invalid_selector", "selector[%q]: name the attribute alone, attr. is for queries of GET /v1/proxies", name)
+	case len(value) > maxName:
+		return badRequest("invalid_selector", "selector[%q] is longer than %d bytes", name, maxName)
+	case checkName("", name) != nil:
+		return checkName(fmt.Sprintf("the name of selector[%q]", name), name)
+	}
+	return nil
+}
+
+const (
+	maxWait  = time.Minute
+	maxCount = 100
+	// maxKey is the longest Idempotency-Key.
+	maxKey = 255
+	// maxRest is the longest cooldown that somebody asks for, in seconds.
+	maxRest = 24 * 60 * 60
+)
+
+func (b acquireRequest) validateNumbers() error {
+	return firstOf(
+		b.validateCount(),
+		within("waitSeconds", b.WaitSeconds, 0, int(maxWait/time.Second)),
+		within("priority", b.Priority, 0, lease.MaxPriority),
+	)
+}
+
+func (b acquireRequest) validateCount() error {
+	switch {
+	case b.Count == nil && b.AtLeast == nil:
+		return nil
+	case b.Count == nil:
+		return badRequest("invalid_body", "atLeast says how many of count are enough: give count too")
+	case b.Session != "" && *b.Count > 1:
+		return badRequest("invalid_body", "a session has one proxy: leave count out, or session")
+	case b.AtLeast != nil && (*b.AtLeast < 1 || *b.AtLeast > *b.Count):
+		return badRequest("invalid_body", "atLeast must be between 1 and count, which is %d", *b.Count)
+	}
+	return within("count", *b.Count, 1, maxCount)
+}
+
+func within(field string, n, least, most int) error {
+	if n < least || n > most {
+		return badRequest("invalid_body", "%s must be between %d and %d", field, least, most)
+	}
+	return nil
 }
 
 func (b reportRequest) validate() error {
-	if !b.Result.Valid() {
+	switch {
+	case !b.Result.Valid():
 		return badRequest("invalid_result", "result must be one of %s, %s and %s", lease.ResultOK, lease.ResultRateLimited, lease.ResultBanned)
+	case b.RetryAfterSeconds == nil:
+	case b.Result != lease.ResultRateLimited:
+		return badRequest("invalid_body", "retryAfterSeconds goes with the result %s only", lease.ResultRateLimited)
+	case *b.RetryAfterSeconds < 1 || *b.RetryAfterSeconds > maxRest:
+		return badRequest("invalid_body", "retryAfterSeconds must be between 1 and %d", maxRest)
 	}
-	return checkName("target", b.Target)
+	return nil
+}
+
+// checkKey refuses an Idempotency-Key that is none.
+func checkKey(key string) error {
+	if key == "" || len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return badRequest("invalid_key", "%s must have 1 to %d printable ASCII characters", keyHeader, maxKey)
+	}
+	return nil
 }
 
 // ttl refuses what is too long instead of cutting it: a client that asks for a week
@@ -48,9 +102,6 @@ func (s *server) ttl(seconds *int64, fallback time.Duration) (time.Duration, err
 	}
 	return time.Duration(*seconds) * time.Second, nil
 }
-
-// normal is the one spelling of a target: host names have no case.
-func normal(target string) string { return strings.ToLower(target) }
 
 func firstOf(errs ...error) error {
 	for _, err := range errs {

@@ -24,6 +24,8 @@ import (
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/kube"
 	"example.com/fairlead/api/lease"
+	"example.com/fairlead/api/lease/desk"
+	"example.com/fairlead/api/lease/desk/desktest"
 	"example.com/fairlead/api/server"
 )
 
@@ -31,27 +33,42 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // world is an API over a cache that the fake client stands in for.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	cluster client.Client
-	clock   *clocktesting.FakePassiveClock
+	clock   *clocktesting.FakeClock
 	log     *lockedBuffer
+	place   *desktest.Place
+	stop    func()
 	options server.Options
 	handler *server.API
+	events  *events
+	// fuzzed: what is asked is nothing that the document should allow.
+	fuzzed bool
 }
 
-func newWorld(t *testing.T, objects ...client.Object) *world {
+func newWorld(t testing.TB, objects ...client.Object) *world {
+	t.Helper()
+	w := newIdleWorld(t, objects...)
+	w.stop = desktest.Run(t, w.options.Desk)
+	return w
+}
+
+// newIdleWorld is one whose desk does not run yet.
+func newIdleWorld(t testing.TB, objects ...client.Object) *world {
 	t.Helper()
 	scheme, err := kube.Scheme()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), log: &lockedBuffer{}}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(start), log: &lockedBuffer{}, place: desktest.NewPlace()}
 	w.cluster = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&crawl.Proxy{}).Build()
+	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.options = server.Options{
-		Reader: w.cluster, Secrets: w.cluster, Objects: w.cluster,
-		Store:   lease.New(lease.Options{Clock: w.clock}),
-		Log:     slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Metrics: prometheus.NewRegistry(),
+		Desk: desk.New(desk.Options{
+			Place: w.place, Log: log, Engine: lease.Options{Clock: w.clock, Jitter: func() float64 { return 0 }},
+			Notify: func(ctx context.Context, n lease.Notice) error { return w.handler.Notify(ctx, n) },
+		}),
+		Secrets: w.cluster, Objects: w.cluster, Workflows: &told{}, Log: log, Clock: w.clock,
 	}
 	w.build()
 	return w
@@ -65,12 +82,40 @@ func (w *world) build() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.handler = h
+	w.handler, w.events = h, &events{cluster: w.cluster}
+	if err := h.Watch(w.t.Context(), w.events); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w *world) logs(text string) bool { return strings.Contains(w.log.String(), text) }
 
-func (w *world) pass(d time.Duration) { w.clock.SetTime(w.clock.Now().Add(d)) }
+func (w *world) pass(d time.Duration) { w.clock.Step(d) }
+
+func (w *world) engine() *lease.Engine {
+	w.t.Helper()
+	e, err := w.options.Desk.Engine()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// counts are the active leases by the proxy's UID.
+func (w *world) counts() map[string]int {
+	w.t.Helper()
+	counts, err := w.engine().Counts(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return counts
+}
+
+// active is how many leases there are.
+func (w *world) active() int {
+	active, _ := w.engine().Totals()
+	return active
+}
 
 // reply is what came back.
 type reply struct {
@@ -79,7 +124,7 @@ type reply struct {
 	text   string
 }
 
-func (r reply) into(t *testing.T, v any) {
+func (r reply) into(t testing.TB, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.text), v); err != nil {
 		t.Fatalf("%d %q: %v", r.code, r.text, err)
@@ -87,7 +132,7 @@ func (r reply) into(t *testing.T, v any) {
 }
 
 // field returns a field of the JSON object that came back.
-func (r reply) field(t *testing.T, name string) any {
+func (r reply) field(t testing.TB, name string) any {
 	t.Helper()
 	var v map[string]any
 	r.into(t, &v)
@@ -105,13 +150,18 @@ func (w *world) do(method, path, body string, edits ...func(*http.Request)) repl
 		edit(r)
 	}
 	recorder := httptest.NewRecorder()
+	asked := r.Clone(w.t.Context())
 	w.handler.ServeHTTP(recorder, r)
 	answer := recorder.Result()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return reply{answer.StatusCode, answer.Header, string(text)}
+	got := reply{answer.StatusCode, answer.Header, string(text)}
+	if !w.fuzzed {
+		asDocumented(w.t, asked, body, got)
+	}
+	return got
 }
 
 func bearing(token string) func(*http.Request) {
@@ -175,17 +225,24 @@ func authSecret() *corev1.Secret {
 	}
 }
 
-// edit changes the stored proxy, its status included.
+// edit changes the stored proxy, its status included, and the cache with it.
 func (w *world) edit(name string, change func(*crawl.Proxy)) {
+	w.t.Helper()
+	p := w.stored(name)
+	change(p)
+	if err := w.cluster.Status().Update(context.Background(), p); err != nil {
+		w.t.Fatal(err)
+	}
+	w.events.handler.OnUpdate(nil, w.stored(name))
+}
+
+func (w *world) stored(name string) *crawl.Proxy {
 	w.t.Helper()
 	var p crawl.Proxy
 	if err := w.cluster.Get(context.Background(), client.ObjectKey{Namespace: "crawl", Name: name}, &p); err != nil {
 		w.t.Fatal(err)
 	}
-	change(&p)
-	if err := w.cluster.Status().Update(context.Background(), &p); err != nil {
-		w.t.Fatal(err)
-	}
+	return &p
 }
 
 // lockedBuffer is a log that may be read while it is written.

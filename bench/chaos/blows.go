@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"example.com/fairlead/bench/internal/dice"
 )
 
 // blow is what happens to a part of the installation.
@@ -33,12 +35,12 @@ var laterBlows = []weighted[blow]{{50, blowWorker}, {18, blowStarter}, {18, blow
 
 // nthBlow draws a blow, counted from 0.
 func nthBlow(seed uint64, n int) blowAt {
-	d := newDice(seed, "blow", n)
-	b := blowAt{lasts: d.between(0, 3*time.Second)}
+	d := dice.New(seed, "blow", n)
+	b := blowAt{lasts: d.Between(0, 3*time.Second)}
 	if n < len(firstBlows) {
-		b.after, b.blow = d.between(3*time.Second, 7*time.Second), firstBlows[n]
+		b.after, b.blow = d.Between(3*time.Second, 7*time.Second), firstBlows[n]
 	} else {
-		b.after, b.blow = d.between(10*time.Second, 35*time.Second), draw(d, laterBlows)
+		b.after, b.blow = d.Between(10*time.Second, 35*time.Second), draw(d, laterBlows)
 	}
 	return b
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/fairlead/bench/internal/dice"
 )
 
 // fault is what goes wrong with one call to the provider.
@@ -63,8 +65,8 @@ func lostAttempt(seed uint64, lifecycle string) (who string, n int, f fault) {
 	if n, err := strconv.Atoi(lifecycle); err == nil && n <= surelyFaulty {
 		return lifecycle + ".1", 0, sureFaults[n%len(sureFaults)]
 	}
-	d := newDice(seed, "lost attempt", lifecycle)
-	if !d.chance(45) {
+	d := dice.New(seed, "lost attempt", lifecycle)
+	if !d.Chance(45) {
 		return "", 0, faultNone
 	}
 	who = lifecycle + draw(d, []weighted[string]{{80, ".1"}, {20, ".2"}})
@@ -99,14 +101,14 @@ func faultOf(seed uint64, who string, m method, n int) fault {
 }
 
 func drawFault(seed uint64, who string, m method, n int) fault {
-	return draw(newDice(seed, "fault", who, m, n), otherFaults[m])
+	return draw(dice.New(seed, "fault", who, m, n), otherFaults[m])
 }
 
 // delayOf is how long the slow and the late take.
 func delayOf(seed uint64, who string, m method, n int) time.Duration {
-	d := newDice(seed, "delay", who, m, n)
-	if m == methodCreate && d.chance(40) {
-		return d.between(5*time.Second, 55*time.Second)
+	d := dice.New(seed, "delay", who, m, n)
+	if m == methodCreate && d.Chance(40) {
+		return d.Between(5*time.Second, 55*time.Second)
 	}
-	return d.between(100*time.Millisecond, 5*time.Second)
+	return d.Between(100*time.Millisecond, 5*time.Second)
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"example.com/fairlead/bench/internal/dice"
 )
 
 // program keeps one child of ours running: it is started again whenever it ends,
@@ -20,7 +22,7 @@ type program struct {
 	settings string // file
 	log      string // file
 	// pauses before it is started again.
-	pauses *dice
+	pauses *dice.Dice
 
 	mu      sync.Mutex
 	process *os.Process // nil while it does not run
@@ -35,7 +37,7 @@ func startProgram(ctx context.Context, dir, name, role string, s roleSettings) (
 		role:     role,
 		settings: filepath.Join(dir, name+".json"),
 		log:      filepath.Join(dir, name+".log"),
-		pauses:   newDice(s.Seed, "pauses", name),
+		pauses:   dice.New(s.Seed, "pauses", name),
 		done:     make(chan struct{}),
 	}
 	data, err := json.Marshal(s)
@@ -56,7 +58,7 @@ func (p *program) keep(ctx context.Context) {
 	defer runtime.UnlockOSThread()
 	for ctx.Err() == nil {
 		p.run(ctx)
-		if linger(ctx, p.pauses.between(50*time.Millisecond, 2*time.Second)) != nil {
+		if linger(ctx, p.pauses.Between(50*time.Millisecond, 2*time.Second)) != nil {
 			return
 		}
 	}

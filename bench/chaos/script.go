@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"example.com/fairlead/bench/internal/dice"
 )
 
 // act is something that is done to an object, or to its workflow.
@@ -86,10 +88,10 @@ type script struct {
 
 // newScript draws the script of a lifecycle.
 func newScript(seed uint64, lifecycle int) script {
-	d := newDice(seed, "script", lifecycle)
+	d := dice.New(seed, "script", lifecycle)
 	s := script{lifecycle: lifecycle}
 	n := 1
-	if d.chance(20) {
+	if d.Chance(20) {
 		n = maxLivesWithName
 	}
 	for i := range n {
@@ -98,12 +100,12 @@ func newScript(seed uint64, lifecycle int) script {
 	return s
 }
 
-func newLife(d *dice, last bool) life {
-	l := life{secretAuth: d.chance(40), secretCloudInit: d.chance(40)}
-	if d.chance(30) {
-		l.drain = d.between(0, 3*time.Second)
+func newLife(d *dice.Dice, last bool) life {
+	l := life{secretAuth: d.Chance(40), secretCloudInit: d.Chance(40)}
+	if d.Chance(30) {
+		l.drain = d.Between(0, 3*time.Second)
 	}
-	for range d.below(maxSteps + 1) {
+	for range d.Below(maxSteps + 1) {
 		l.steps = append(l.steps, newStep(d))
 	}
 	endings := []weighted[ending]{{60, deleted}, {28, convergedFirst}, {4, abandoned}, {3, abandonedMidway}}
@@ -114,13 +116,13 @@ func newLife(d *dice, last bool) life {
 	return l
 }
 
-func newStep(d *dice) step {
-	s := step{do: draw(d, acts), lasts: d.between(200*time.Millisecond, 3*time.Second), roll: d.next(), once: draw(d, moments)}
+func newStep(d *dice.Dice) step {
+	s := step{do: draw(d, acts), lasts: d.Between(200*time.Millisecond, 3*time.Second), roll: d.Next(), once: draw(d, moments)}
 	if s.do == actReboot {
 		s.once = onceReady // on a machine where nothing runs it is nothing
 	}
-	if d.chance(40) {
-		s.after = d.between(0, 2500*time.Millisecond)
+	if d.Chance(40) {
+		s.after = d.Between(0, 2500*time.Millisecond)
 	}
 	return s
 }

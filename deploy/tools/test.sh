@@ -53,6 +53,7 @@ stage 'unit, workflow, integration tests' go test -count=1 -timeout 15m ./...
 stage 'data races' races
 stage 'Temporal server of our own' devserver
 stage 'a hundred lifecycles through faults' make --no-print-directory chaos N=100
+stage 'leases through kills and failovers' make --no-print-directory chaos-lease N=5 M=2
 stage 'tests on a node with real pods' go test -tags=node -run '^TestNode' -count=1 -timeout 20m "${node_tests[@]}"
 table
 if [ ${#failed[@]} -gt 0 ]; then

@@ -53,6 +53,7 @@ const (
 
 	ActivityReplace = "AskForReplacement"
 	ActivityDrained = "AwaitDrained"
+	ActivityBans    = "CountBans"
 	ActivityDisown  = "DisownInstance"
 
 	ActivitySweep        = "SweepProvider"

@@ -47,6 +47,8 @@ type Claim struct {
 	CredentialsVersion string `json:"credentialsVersion,omitempty"`
 	// DrainTimeout is how long a replacement waits for the last lease.
 	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
+	// Bans is the limit of banned reports; nil for none.
+	Bans *BanLimit `json:"bans,omitempty"`
 	// Problem keeps the desired state from being acted on until something changes.
 	Problem *Problem `json:"problem,omitempty"`
 

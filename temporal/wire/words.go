@@ -44,6 +44,11 @@ const (
 	ReasonUnavailable  = "ProviderUnavailable"
 	ReasonWrongCluster = "WrongCluster"
 	ReasonPaused       = "Paused"
+	// ReasonBanned: the instance is being replaced because its address was banned; of an
+	// External proxy, that it should be.
+	ReasonBanned = "Banned"
+	// ReasonSameAddress: replacing it gave the banned address again.
+	ReasonSameAddress = "SameAddress"
 )
 
 // Reasons of the condition Healthy, beside those of the verdicts.

@@ -113,7 +113,7 @@ func (s *State) enter(e wire.Entry, want wire.Claim) {
 		return
 	}
 	s.Ledger = append(s.Ledger, Record{Entry: e, Fresh: true})
-	s.Health, s.Drain, s.ReplaceSeen = nil, nil, want.Replace
+	s.Health, s.Drain, s.Suspicion, s.ReplaceSeen = nil, nil, nil, want.Replace
 }
 
 // current is the newest record that lives where want says a proxy should live; at

@@ -10,21 +10,20 @@ import (
 )
 
 // inbox holds the signals. All but health are wake-ups: they make the run dirty,
-// and the claim that follows reads the truth.
+// and what follows reads the truth.
 type inbox struct {
 	health  workflow.ReceiveChannel
 	looks   workflow.ReceiveChannel
-	wakeUps []workflow.ReceiveChannel
+	changes workflow.ReceiveChannel
+	leases  workflow.ReceiveChannel
 }
 
 func newInbox(ctx workflow.Context) inbox {
 	return inbox{
-		health: workflow.GetSignalChannel(ctx, wire.SignalHealth),
-		looks:  workflow.GetSignalChannel(ctx, wire.SignalObserved),
-		wakeUps: []workflow.ReceiveChannel{
-			workflow.GetSignalChannel(ctx, wire.SignalChanged),
-			workflow.GetSignalChannel(ctx, wire.SignalLease),
-		},
+		health:  workflow.GetSignalChannel(ctx, wire.SignalHealth),
+		looks:   workflow.GetSignalChannel(ctx, wire.SignalObserved),
+		changes: workflow.GetSignalChannel(ctx, wire.SignalChanged),
+		leases:  workflow.GetSignalChannel(ctx, wire.SignalLease),
 	}
 }
 
@@ -40,10 +39,11 @@ func (in inbox) drain(r *run) {
 	for in.looks.ReceiveAsync(nil) {
 		r.look()
 	}
-	for _, c := range in.wakeUps {
-		for c.ReceiveAsync(nil) {
-			r.dirty = true
-		}
+	for in.changes.ReceiveAsync(nil) {
+		r.dirty = true
+	}
+	for in.leases.ReceiveAsync(nil) {
+		r.hearLease()
 	}
 }
 
@@ -66,18 +66,27 @@ func (in inbox) add(s workflow.Selector, r *run) workflow.Selector {
 		c.ReceiveAsync(nil)
 		r.look()
 	})
-	for _, wakeUp := range in.wakeUps {
-		s.AddReceive(wakeUp, func(c workflow.ReceiveChannel, _ bool) {
-			c.ReceiveAsync(nil)
-			r.dirty = true
-		})
-	}
+	s.AddReceive(in.changes, func(c workflow.ReceiveChannel, _ bool) {
+		c.ReceiveAsync(nil)
+		r.dirty = true
+	})
+	s.AddReceive(in.leases, func(c workflow.ReceiveChannel, _ bool) {
+		c.ReceiveAsync(nil)
+		r.hearLease()
+	})
 	return s
 }
 
 // hear takes a verdict; old news wakes nobody.
 func (r *run) hear(h wire.Health) {
 	if r.state.heed(h) {
+		r.dirty = true
+	}
+}
+
+// hearLease takes a hint of the api; one that nothing follows from wakes nobody.
+func (r *run) hearLease() {
+	if r.state.heedLease() {
 		r.dirty = true
 	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -36,6 +37,16 @@ func withDrainOptions(ctx workflow.Context, rest time.Duration) workflow.Context
 		ScheduleToCloseTimeout: max(rest, time.Second),
 		RetryPolicy:            quietRetry(),
 		Summary:                "wait for the last lease",
+	})
+}
+
+// withBansOptions are the options of a look at the bans.
+func withBansOptions(ctx workflow.Context, at wire.Endpoint, rest time.Duration) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout:    15 * time.Second,
+		ScheduleToCloseTimeout: max(rest, time.Second),
+		RetryPolicy:            quietRetry(),
+		Summary:                fmt.Sprintf("count the bans of %s:%d", at.Host, at.Port),
 	})
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"go.temporal.io/sdk/activity"
@@ -17,6 +18,10 @@ type outside struct {
 	left     []wire.Abandoned // when it was released
 	instance *wire.Instance
 	calls    []string
+	// hosts that new instances get, one after the other; 127.64.0.1 without.
+	hosts []string
+	// bans that the api counts.
+	bans int
 	// fail, if set, is asked before each call of an activity.
 	fail func(activity string) error
 }
@@ -66,6 +71,17 @@ func (o *outside) register(env registry) {
 		return o.do(wire.ActivityRelease)
 	})
 	add(wire.ActivityDrained, func(context.Context, wire.DrainInput) error { return o.do(wire.ActivityDrained) })
+	add(wire.ActivityBans, func(_ context.Context, in wire.BansInput) (wire.Bans, error) {
+		if err := o.do(wire.ActivityBans); err != nil {
+			return wire.Bans{}, err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if at := (wire.Endpoint{Host: o.claim.Stored.Host, Port: o.claim.Stored.Port}); at != in.Address {
+			return wire.Bans{}, fmt.Errorf("asked about %v, the proxy is at %v", in.Address, at)
+		}
+		return wire.Bans{Count: o.bans}, nil
+	})
 	add(wire.ActivityReplace, func(_ context.Context, in wire.ReplaceInput) error {
 		err := o.do(wire.ActivityReplace)
 		o.mu.Lock()
@@ -92,6 +108,9 @@ func (o *outside) register(env registry) {
 	call(wire.ActivityCreate, func(wire.InstanceInput) wire.Instance {
 		if o.instance == nil {
 			o.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1}
+			if len(o.hosts) > 0 {
+				o.instance.Host, o.hosts = o.hosts[0], o.hosts[1:]
+			}
 		}
 		return *o.instance
 	})

@@ -27,7 +27,7 @@ func Next(s State, want wire.Claim, now time.Time) Step {
 	}
 	v := decide(s, want, now)
 	switch k := v.step.Kind; {
-	case k == Enter, k == Release, k == Get && s.Trouble == nil: // what they find out belongs into the same status
+	case k == Enter, k == Release, k == Condemn, k == Get && s.Trouble == nil: // what they find out belongs into the same status
 		return v.step
 	}
 	status := describe(s, want, v, now)
@@ -134,7 +134,7 @@ func decideExternal(s State, want wire.Claim, now time.Time) view {
 	if r := s.stray(nil); r != nil {
 		return retire(s, want, r, now, r.Name+" goes: the proxy is External now")
 	}
-	return view{healthPhase(s.healthOf(0)), wire.ReasonExternal, "", Step{Kind: Park}}
+	return decideEndpoint(s, want, now)
 }
 
 // newEntry is the next instance. Its incarnation is the sequence it is published

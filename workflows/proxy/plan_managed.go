@@ -51,7 +51,8 @@ func decideProblem(s State, cur *Record, p *wire.Problem) view {
 func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch {
 	case cur.Deleting:
-		return view{wire.PhaseReplacing, wire.ReasonReplacing, s.still(cur, toldWhy(s), now), removal(s, cur)}
+		reason, why := toldWhy(s)
+		return view{wire.PhaseReplacing, reason, s.still(cur, why, now), removal(s, cur)}
 	case hashVersion(cur.Hash) != hashVersion(want.Hash):
 		// A hash of another version, or none, proves no difference. The Create that
 		// follows finds the instance and makes it ours.
@@ -61,26 +62,26 @@ func decideCurrent(s State, want wire.Claim, cur *Record, now time.Time) view {
 	case cur.Hash != want.Hash:
 		return retire(s, want, cur, now, "the spec or a Secret changed")
 	case want.Replace != "" && want.Replace != s.ReplaceSeen:
-		return retire(s, want, cur, now, replaceWords(want.Replace))
+		return retireAsked(s, want, cur, now)
 	case cur.Fresh:
 		return decideCreate(s, cur, now)
 	case cur.Seen.State == "":
 		return look(s, cur)
 	}
-	return decideSeen(s, cur, now)
+	return decideSeen(s, want, cur, now)
 }
 
 // toldWhy is why the instance is being replaced, as it was told when that began.
-func toldWhy(s State) string {
+func toldWhy(s State) (reason, why string) {
 	c := condition(s.Stored.Conditions, wire.ConditionProvisioned)
-	if c == nil || c.Reason != wire.ReasonReplacing {
+	if c == nil || c.Reason != wire.ReasonReplacing && c.Reason != wire.ReasonBanned {
 		if s.Version < 2 {
-			return ""
+			return wire.ReasonReplacing, ""
 		}
-		return "the former instance is being deleted"
+		return wire.ReasonReplacing, "the former instance is being deleted"
 	}
-	why, _, _ := strings.Cut(c.Message, afterWhy)
-	return why
+	why, _, _ = strings.Cut(c.Message, afterWhy)
+	return c.Reason, why
 }
 
 // afterWhy is between the reason of a replacement and what holds it up.
@@ -116,13 +117,13 @@ func decideCreate(s State, cur *Record, now time.Time) view {
 	return v
 }
 
-func decideSeen(s State, cur *Record, now time.Time) view {
+func decideSeen(s State, want wire.Claim, cur *Record, now time.Time) view {
 	switch cur.Seen.State {
 	case wire.StateRunning:
 		if s.Look {
 			return look(s, cur)
 		}
-		return view{healthPhase(s.healthOf(cur.Incarnation)), wire.ReasonCreated, "", Step{Kind: Park}}
+		return decideUp(s, want, cur)
 	case wire.StateStopped:
 		return view{wire.PhaseReplacing, wire.ReasonReplacing, "the instance stopped: " + cur.Seen.Message, removal(s, cur)}
 	case wire.StateHalted:
@@ -171,7 +172,7 @@ func step(s State, k StepKind, r *Record) Step {
 // troubled tells why the provider refused, on top of what is being tried.
 func troubled(s State, v view) view {
 	switch v.step.Kind {
-	case Enter, Park, Drain, Rest: // nothing that could be refused
+	case Enter, Park, Drain, Rest, Count, Condemn: // nothing that could be refused
 		return v
 	}
 	if s.Trouble == nil {

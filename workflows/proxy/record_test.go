@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 // it, and replays what the server recorded. With -record the histories are kept.
 func TestRecord(t *testing.T) {
 	c := localtest.TemporalClient(t, func(o *client.Options) { o.Identity = "recorder" })
-	for _, some := range []map[string]func(*player){tales, troubles} {
+	for _, some := range []map[string]func(*player){tales, troubles, banTales} {
 		for name, tell := range some {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

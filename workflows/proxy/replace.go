@@ -25,6 +25,18 @@ func retire(s State, want wire.Claim, r *Record, now time.Time, why string) view
 	return view{wire.PhaseReplacing, wire.ReasonReplacing, s.still(r, why, now), removal(s, r)}
 }
 
+// retireAsked ends the life of an instance that somebody asked to go, the workflow itself
+// where the address was banned.
+func retireAsked(s State, want wire.Claim, cur *Record, now time.Time) view {
+	b, banned := s.banIn(want.Replace)
+	if !banned {
+		return retire(s, want, cur, now, replaceWords(want.Replace))
+	}
+	v := retire(s, want, cur, now, b.why())
+	v.reason = wire.ReasonBanned
+	return v
+}
+
 // drainUntil is until when the leases of r are waited for; zero when they are not,
 // or no longer. A dead instance has none that matter.
 func (s *State) drainUntil(r *Record, want wire.Claim, now time.Time) time.Time {

@@ -15,7 +15,9 @@ import (
 //	3: an address stays while the provider has no word against its instance, while
 //	   nothing may be done about it, and while the proxy is paused; what died meanwhile is
 //	   seen without the Secret that a new one needs
-const Version = 3
+//	4: a banned address is replaced; the api's hints are heeded only where one may be, or
+//	   the last lease is waited for
+const Version = 4
 
 // Input starts the workflow, and each of its runs after the first.
 type Input struct {
@@ -53,6 +55,10 @@ type State struct {
 	Sent *wire.ProxyStatus `json:"sent,omitempty"`
 	// Refused is the status that the API server refused for good.
 	Refused *wire.ProxyStatus `json:"refused,omitempty"`
+	// Bans is the limit of banned reports, as last claimed; nil for none.
+	Bans *wire.BanLimit `json:"bans,omitempty"`
+	// Suspicion that the address was banned; nil for none.
+	Suspicion *Suspicion `json:"suspicion,omitempty"`
 	// Look asks for a look at the instance: something hinted that it changed.
 	Look bool `json:"look,omitempty"`
 }
@@ -99,6 +105,7 @@ func (s *State) merge(c wire.Claim, now time.Time) {
 		s.takeOver(c, now)
 	}
 	s.heedEdits(c)
+	s.heedLimit(c.Bans)
 	if e := c.Endpoint; e != nil && !s.frozen(c) && s.ofEndpoint() {
 		s.heedEndpoint(*e)
 	}

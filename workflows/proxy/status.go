@@ -43,7 +43,7 @@ func describe(s State, want wire.Claim, v view, now time.Time) wire.ProxyStatus 
 	if health != nil {
 		status.LatencyMillis, status.ExitIP, status.ProbedAt = health.LatencyMillis, fit(health.ExitIP), health.ProbedAt.Truncate(time.Second)
 	}
-	status.Conditions = s.conditions(now, provisioned(serving, v), healthy(health))
+	status.Conditions = s.conditions(now, v.phase, provisioned(serving, v), healthy(health))
 	return status
 }
 
@@ -113,14 +113,15 @@ func healthy(h *wire.Health) wire.Condition {
 
 // ready sums the others up. Where something else than the instance itself is the matter,
 // such as what the proxy waits for, that is the reason. One that drains serves its
-// leaseholders and nobody new.
-func (s *State) ready(up, well wire.Condition) wire.Condition {
+// leaseholders and nobody new. Bans matter only while nothing is wrong with the probes.
+func (s *State) ready(phase string, up, well wire.Condition) wire.Condition {
 	matter := up.Reason != wire.ReasonCreated && up.Reason != wire.ReasonExternal
+	bans := up.Reason == wire.ReasonBanned || up.Reason == wire.ReasonSameAddress
 	because := func(c wire.Condition, status string) wire.Condition {
 		return wire.Condition{Type: wire.ConditionReady, Status: status, Reason: c.Reason, Message: c.Message}
 	}
 	switch {
-	case up.Status != wire.True, up.Reason == wire.ReasonDraining, well.Status != wire.True && matter && s.Version >= 3:
+	case up.Status != wire.True, phase == wire.PhaseDraining, well.Status != wire.True && matter && !bans && s.Version >= 3:
 		return because(up, wire.False)
 	case well.Status != wire.True:
 		return because(well, wire.False)
@@ -131,8 +132,8 @@ func (s *State) ready(up, well wire.Condition) wire.Condition {
 }
 
 // conditions keeps the time since when each has had its state.
-func (s *State) conditions(now time.Time, up, well wire.Condition) []wire.Condition {
-	cs := []wire.Condition{up, well, s.ready(up, well)}
+func (s *State) conditions(now time.Time, phase string, up, well wire.Condition) []wire.Condition {
+	cs := []wire.Condition{up, well, s.ready(phase, up, well)}
 	for i := range cs {
 		cs[i].Message = fit(cs[i].Message)
 		cs[i].Since = now.Truncate(time.Second)

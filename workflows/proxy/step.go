@@ -31,6 +31,10 @@ const (
 	Drain StepKind = "Drain"
 	// Rest does nothing until Until.
 	Rest StepKind = "Rest"
+	// Count asks the api how often the address was banned.
+	Count StepKind = "Count"
+	// Condemn writes on the object that the address was banned, as Value says.
+	Condemn StepKind = "Condemn"
 	// Disown takes our marks off an instance that is abandoned.
 	Disown StepKind = "Disown"
 	// Release takes the finalizer off the object.
@@ -49,6 +53,8 @@ type Step struct {
 	// Quiet steps were refused before: they wait out the trouble in one activity
 	// that a signal may pre-empt.
 	Quiet bool
+	// Value of the replace annotation to write.
+	Value string
 	// Status to publish.
 	Status wire.ProxyStatus
 }

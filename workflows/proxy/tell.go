@@ -62,6 +62,10 @@ func nextWords(s Step) string {
 		return "nothing until something changes"
 	case Publish:
 		return "publish " + headline(s.Status)
+	case Count:
+		return "ask the api how often the address was banned"
+	case Condemn:
+		return "ask for another address"
 	}
 	if verb, ok := stepVerbs[s.Kind]; ok {
 		return verb + " " + s.Entry.Name

@@ -23,11 +23,8 @@ func Workflow(ctx workflow.Context, in Input) error {
 		r.tell(ctx, Step{Kind: Park})
 	}
 	for {
-		for !r.dirty { // a signal may say nothing new
-			r.inbox.wait(ctx, r)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+		if err := r.sleep(ctx); err != nil {
+			return err
 		}
 		done, err := r.episode(ctx)
 		if err != nil {
@@ -71,6 +68,18 @@ func newRun(ctx workflow.Context, in Input) *run {
 	}
 	r.state.Version = max(in.Version, 1)
 	return r
+}
+
+// sleep waits for a signal that says something new. Those that do not make the history
+// longer, too.
+func (r *run) sleep(ctx workflow.Context) error {
+	for !r.dirty && (r.state.Version < 4 || !r.full(ctx)) {
+		r.inbox.wait(ctx, r)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // episode claims and acts until there is nothing left to do. It is done when the
@@ -137,6 +146,10 @@ func (r *run) take(ctx workflow.Context, step Step, claim wire.Claim) (done bool
 		return false, r.drain(ctx, step)
 	case Rest:
 		return false, r.rest(ctx, step.Until, "until another instance may be made")
+	case Count:
+		return false, r.count(ctx)
+	case Condemn:
+		return false, r.condemn(ctx, step)
 	case Release:
 		err := r.release(ctx)
 		return err == nil && !r.dirty, err

@@ -154,6 +154,19 @@ func (p *Proxy) DrainTimeout() time.Duration {
 	return DurationOr(p.Spec.Replacement.DrainTimeout, DefaultDrainTimeout)
 }
 
+// defaultBanWindow is the CRD's, for objects that were written before it had one.
+const defaultBanWindow = 10 * time.Minute
+
+// BanLimit is how many bans within window ask for another instance; with a count of 0, none
+// do.
+func (p *Proxy) BanLimit() (count int, window time.Duration) {
+	if p.Spec.Replacement == nil || p.Spec.Replacement.Bans == nil {
+		return 0, 0
+	}
+	bans := p.Spec.Replacement.Bans
+	return int(bans.Count), DurationOr(bans.Window, defaultBanWindow)
+}
+
 // DurationOr returns d, or fallback when it is not set.
 func DurationOr(d *metav1.Duration, fallback time.Duration) time.Duration {
 	if d == nil {

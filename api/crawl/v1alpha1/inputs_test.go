@@ -83,3 +83,33 @@ func TestReleased(t *testing.T) {
 		})
 	}
 }
+
+func TestBanLimit(t *testing.T) {
+	type limit struct {
+		count  int
+		window time.Duration
+	}
+	for name, tt := range map[string]struct {
+		replacement *crawl.Replacement
+		want        limit
+	}{
+		"no replacement block": {},
+		"no limit":             {replacement: &crawl.Replacement{}},
+		"the window of the CRD": {
+			replacement: &crawl.Replacement{Bans: &crawl.BanLimit{Count: 3}},
+			want:        limit{3, 10 * time.Minute},
+		},
+		"a window of its own": {
+			replacement: &crawl.Replacement{Bans: &crawl.BanLimit{Count: 3, Window: &metav1.Duration{Duration: time.Hour}}},
+			want:        limit{3, time.Hour},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &crawl.Proxy{Spec: crawl.ProxySpec{Replacement: tt.replacement}}
+			var got limit
+			if got.count, got.window = p.BanLimit(); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}

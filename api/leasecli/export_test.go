@@ -1,0 +1,4 @@
+package leasecli
+
+// CommandOf is Command with another patience.
+var CommandOf = command
