@@ -36,6 +36,8 @@ type world struct {
 	client    client.Client
 	temporal  temporalclient.Client
 	namespace string
+	// cached is what the starter that was run last sees.
+	cached client.Reader
 }
 
 func newWorld(t *testing.T) *world {
@@ -60,6 +62,7 @@ func (w *world) run() (stop func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.cached = mgr.GetClient()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	s := &starter.Signaller{Temporal: w.temporal}
 	if err := starter.Add(ctx, mgr, s); err != nil {
@@ -149,6 +152,10 @@ func TestStarter(t *testing.T) {
 		if err := w.client.Create(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
+		// One that it sees after the Proxy is a change of its inputs, and another signal.
+		eventually.Until(t, "the starter sees the Secret", func() bool {
+			return w.cached.Get(t.Context(), client.ObjectKeyFromObject(secret), starter.SecretMetadata()) == nil
+		})
 		p := w.create("secretive", func(p *crawl.Proxy) { p.Spec.AuthSecretRef = &crawl.LocalSecretRef{Name: "auth"} })
 		w.signalled("new object", p, 1)
 		w.observe(p, map[string]string{"auth": secret.ResourceVersion})
