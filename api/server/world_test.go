@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +34,7 @@ type world struct {
 	t       testing.TB
 	cluster client.Client
 	clock   *clocktesting.FakeClock
-	log     *lockedBuffer
+	log     *desktest.Log
 	place   *desktest.Place
 	stop    func()
 	options server.Options
@@ -60,7 +58,7 @@ func newIdleWorld(t testing.TB, objects ...client.Object) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, clock: clocktesting.NewFakeClock(start), log: &lockedBuffer{}, place: desktest.NewPlace()}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(start), log: &desktest.Log{}, place: desktest.NewPlace()}
 	w.cluster = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&crawl.Proxy{}).Build()
 	log := slog.New(slog.NewJSONHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	w.options = server.Options{
@@ -243,22 +241,4 @@ func (w *world) stored(name string) *crawl.Proxy {
 		w.t.Fatal(err)
 	}
 	return &p
-}
-
-// lockedBuffer is a log that may be read while it is written.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
 }

@@ -1,7 +1,6 @@
 package desk_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,13 +36,13 @@ type world struct {
 	*desk.Desk
 	t     *testing.T
 	place *desktest.Place
-	log   *lockedBuffer
+	log   *desktest.Log
 	told  *told
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, place: desktest.NewPlace(), log: &lockedBuffer{}, told: &told{}}
+	w := &world{t: t, place: desktest.NewPlace(), log: &desktest.Log{}, told: &told{}}
 	w.Desk = w.another()
 	return w
 }
@@ -246,21 +245,3 @@ func TestWhoWaitsIsToldThatItStops(t *testing.T) {
 }
 
 func everybody(string) bool { return true }
-
-// lockedBuffer is a log that may be read while it is written.
-type lockedBuffer struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buffer.String()
-}
