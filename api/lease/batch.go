@@ -69,9 +69,7 @@ func (e *Engine) grantReserved(w *waiter, now moment) {
 	} else {
 		e.grant(w, proxies[:n], now)
 	}
-	for _, p := range proxies[n:] {
-		e.offer(p, now)
-	}
+	e.offerAll(proxies[n:], now)
 }
 
 // unreserve gives up what is reserved of p, which may not be lendable any more. Those who
@@ -183,10 +181,9 @@ func (e *Engine) endReserving(w *waiter, now moment) {
 	if next {
 		w.class.waiting.reserving = nil
 	}
-	for _, p := range free {
-		e.offer(p, now)
-	}
+	e.offerAll(free, now)
 	if next {
 		e.reserveFor(w.class.waiting, now)
+		e.offerAll(free, now) // what the next one cannot have, others pass it by for
 	}
 }

@@ -105,6 +105,20 @@ func TestBatchWaits(t *testing.T) {
 		large.waits()
 		resting.waits()
 	})
+	t.Run("what it has kept goes to one behind the next, which cannot have it", func(t *testing.T) {
+		w, held := full(t, 1)
+		first := w.wait(count(2, 0))
+		resting := w.wait(count(2, 0), target("shop"))
+		_, err := w.Rest(t.Context(), "uid-a", "shop", time.Hour)
+		w.must(err)
+		last := w.wait(count(2, 1))
+		w.release(held[0].ID)
+		last.waits()
+		first.cancel()
+		first.end()
+		w.same("granted", []string{"a"}, keysOf(last.granted()))
+		resting.waits()
+	})
 	t.Run("a slot of a proxy that is lent no more is let go", func(t *testing.T) {
 		w := newWorld(t, candidate("a", maxLeases(1)), candidate("b", maxLeases(1)), candidate("c", unhealthy))
 		held := w.grant(count(2, 0), ttl(time.Hour)).Leases

@@ -89,6 +89,12 @@ func (e *Engine) offer(p *proxy, now moment) {
 	}
 }
 
+func (e *Engine) offerAll(proxies []*proxy, now moment) {
+	for _, p := range proxies {
+		e.offer(p, now)
+	}
+}
+
 // nextFor is who is to have a slot of p, of those whom it satisfies: the highest priority,
 // then the client with the fewest recent grants, then the oldest.
 func (e *Engine) nextFor(p *proxy, now moment) *waiter {
