@@ -35,7 +35,7 @@ func BenchmarkLeaseWaiters(b *testing.B) {
 		fleet[i].MaxLeases = 1
 	}
 	for b.Loop() {
-		w := &waiting{engine: openEngine(b, boltJournal(b), fleet), released: map[string]time.Time{}, grants: make([]int, waitClients)}
+		w := &waiting{engine: openEngine(b, boltJournal(b, filepath.Join(b.TempDir(), "leases.db")), fleet), released: map[string]time.Time{}, grants: make([]int, waitClients)}
 		w.run(b)
 		slices.Sort(w.woken)
 		slices.Sort(w.grants)
@@ -126,10 +126,10 @@ func (w *waiting) granted(uid string, client int) {
 	}
 }
 
-// boltJournal is a journal in a file of its own.
-func boltJournal(b *testing.B) lease.Journal {
+// boltJournal is a journal in the file at path.
+func boltJournal(b *testing.B, path string) lease.Journal {
 	b.Helper()
-	j, err := bolt.New(filepath.Join(b.TempDir(), "leases.db"), slog.New(slog.DiscardHandler)).Lead(b.Context())
+	j, err := bolt.New(path, slog.New(slog.DiscardHandler)).Lead(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

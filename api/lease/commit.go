@@ -12,11 +12,12 @@ import (
 const (
 	// crowd is how many changes of a group tell that many ask at the same time.
 	crowd = 32
-	// gatherTimes is how many times longer than it took to write a group the next one of a
-	// crowd is kept open, and maxGather how long at most: while the disk is written, a
-	// processor is kept from those who ask.
-	gatherTimes = 4
-	maxGather   = 2 * time.Millisecond
+	// full is how many changes of a crowd share a group: while the disk is written, a processor
+	// is kept from those who ask. It is written sooner when nobody has joined for patience times
+	// as long as that takes, and after maxGather.
+	full      = 96
+	patience  = 2
+	maxGather = 5 * time.Millisecond
 )
 
 // group is changes that are kept together. Requests that come while one is written share
@@ -25,20 +26,27 @@ type group struct {
 	changes []Change
 	// few are the first changes; most groups of a quiet engine have no more.
 	few [4]Change
+	// filled is closed when there are full changes.
+	filled chan struct{}
 	// under way until err is known.
 	under sync.WaitGroup
 	err   error
 }
 
 func newGroup() *group {
-	g := &group{}
+	g := &group{filled: make(chan struct{})}
 	g.changes = g.few[:0]
 	g.under.Add(1)
 	return g
 }
 
 // change has c kept with the group that is open.
-func (e *Engine) change(c Change) { e.open.changes = append(e.open.changes, c) }
+func (e *Engine) change(c Change) {
+	g := e.open
+	if g.changes = append(g.changes, c); len(g.changes) == full {
+		close(g.filled)
+	}
+}
 
 // unlock lets the next operation in, and has what is open kept soon.
 func (e *Engine) unlock() {
@@ -54,7 +62,7 @@ func (e *Engine) unlock() {
 // unlockWhenKept unlocks e and returns when g is kept. If nobody writes and few ask, the
 // caller does so at once: to have another goroutine do it takes longer than most journals do.
 func (e *Engine) unlockWhenKept(g *group) error {
-	if g == e.open && e.committing == nil && e.gathering == 0 {
+	if g == e.open && e.committing == nil && e.pause == 0 {
 		e.mu.Unlock()
 		runtime.Gosched() // whoever is about to change something joins
 		e.mu.Lock()
@@ -68,11 +76,22 @@ func (e *Engine) unlockWhenKept(g *group) error {
 
 // gather lets more join the open group, if many ask.
 func (e *Engine) gather() {
-	e.mu.Lock()
-	pause := e.gathering
-	e.mu.Unlock()
-	if pause > 0 {
-		time.Sleep(pause)
+	end := time.Now().Add(maxGather)
+	for before := -1; ; {
+		e.mu.Lock()
+		g, n, pause := e.open, len(e.open.changes), e.pause
+		e.mu.Unlock()
+		if pause == 0 || n == before || !time.Now().Before(end) {
+			return
+		}
+		before = n
+		next := time.NewTimer(pause)
+		select {
+		case <-g.filled:
+			next.Stop()
+			return
+		case <-next.C:
+		}
 	}
 }
 
@@ -137,7 +156,7 @@ func (e *Engine) commitOpen() {
 	}
 	e.open, e.committing = newGroup(), g
 	failed := e.err
-	crowded, start := len(g.changes) >= crowd, e.Clock.Now()
+	crowded, start := len(g.changes) >= crowd, time.Now()
 	g.changes = append(g.changes, e.timeChange())
 	e.mu.Unlock()
 
@@ -148,9 +167,9 @@ func (e *Engine) commitOpen() {
 	}
 
 	e.mu.Lock()
-	g.err, e.committing, e.gathering = failed, nil, 0
+	g.err, e.committing, e.pause = failed, nil, 0
 	if crowded {
-		e.gathering = min(gatherTimes*e.Clock.Since(start), maxGather)
+		e.pause = patience * time.Since(start)
 	}
 	if failed != nil {
 		e.stop(failed)

@@ -74,9 +74,9 @@ type Engine struct {
 
 	// open takes changes that are not handed to the journal yet; committing is with it.
 	open, committing *group
-	// gathering is how long the open group waits for more; 0 while few ask.
-	gathering time.Duration
-	dirty     chan struct{}
+	// pause is how long the open group waits for one more; 0 while few ask.
+	pause time.Duration
+	dirty chan struct{}
 
 	// synced: the fleet is known.
 	synced bool
