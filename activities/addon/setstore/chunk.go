@@ -14,7 +14,7 @@ import (
 
 const (
 	// secretType keeps the Secrets out of views of others.
-	secretType corev1.SecretType = "rendimiento.ai/addon-set"
+	secretType corev1.SecretType = "rendimiento.ai/addon-set" // #nosec G101 -- the name of a type
 
 	labelAddon  = "sets.rendimiento.ai/addon"
 	labelKind   = "sets.rendimiento.ai/kind"

@@ -19,30 +19,13 @@ const remedy = "sync the add-on again"
 
 // Get returns a set as it was stored, ErrNotFound or ErrDamaged.
 func (s *Store) Get(ctx context.Context, d Digest) ([]byte, error) {
-	if !d.valid() {
-		return nil, fmt.Errorf("read set %q: %w: that is no digest", d, ErrNotFound)
-	}
-	first, err := s.read(ctx, d, 0)
-	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read Secret %s/%s: %w: it was never stored, or is evicted; %s", s.Namespace, chunkName(d, 0), ErrNotFound, remedy)
-	}
+	first, n, err := s.first(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	n, err := strconv.Atoi(first.Labels[labelChunks])
-	if err != nil || n < 1 || n > maxChunks {
-		return nil, s.damaged(d, fmt.Sprintf("the label %s of Secret %s/%s is %q", labelChunks, s.Namespace, first.Name, first.Labels[labelChunks]))
-	}
-	packed := first.Data[dataField]
-	for i := 1; i < n; i++ {
-		next, err := s.read(ctx, d, i)
-		if apierrors.IsNotFound(err) {
-			return nil, s.damaged(d, fmt.Sprintf("Secret %s/%s is missing", s.Namespace, chunkName(d, i)))
-		}
-		if err != nil {
-			return nil, err
-		}
-		packed = append(packed, next.Data[dataField]...)
+	packed, err := s.join(ctx, d, first, n)
+	if err != nil {
+		return nil, err
 	}
 	where := fmt.Sprintf("Secret %s/%s", s.Namespace, first.Name)
 	if n > 1 {
@@ -56,6 +39,40 @@ func (s *Store) Get(ctx context.Context, d Digest) ([]byte, error) {
 		return nil, s.damaged(d, fmt.Sprintf("%s was altered, or the key in Secret %s was", where, KeySecret))
 	}
 	return plain, nil
+}
+
+// first reads chunk 0, which says how many chunks there are.
+func (s *Store) first(ctx context.Context, d Digest) (chunk *corev1.Secret, n int, err error) {
+	if !d.valid() {
+		return nil, 0, fmt.Errorf("read set %q: %w: that is no digest", d, ErrNotFound)
+	}
+	chunk, err = s.read(ctx, d, 0)
+	if apierrors.IsNotFound(err) {
+		return nil, 0, fmt.Errorf("read Secret %s/%s: %w: it was never stored, or is evicted; %s", s.Namespace, chunkName(d, 0), ErrNotFound, remedy)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err = strconv.Atoi(chunk.Labels[labelChunks])
+	if err != nil || n < 1 || n > maxChunks {
+		return nil, 0, s.damaged(d, fmt.Sprintf("the label %s of Secret %s/%s is %q", labelChunks, s.Namespace, chunk.Name, chunk.Labels[labelChunks]))
+	}
+	return chunk, n, nil
+}
+
+func (s *Store) join(ctx context.Context, d Digest, first *corev1.Secret, n int) ([]byte, error) {
+	packed := first.Data[dataField]
+	for i := 1; i < n; i++ {
+		next, err := s.read(ctx, d, i)
+		if apierrors.IsNotFound(err) {
+			return nil, s.damaged(d, fmt.Sprintf("Secret %s/%s is missing", s.Namespace, chunkName(d, i)))
+		}
+		if err != nil {
+			return nil, err
+		}
+		packed = append(packed, next.Data[dataField]...)
+	}
+	return packed, nil
 }
 
 func (s *Store) read(ctx context.Context, d Digest, i int) (*corev1.Secret, error) {

@@ -99,11 +99,11 @@ func TestASetIsReadAsItWasStored(t *testing.T) {
 		data   []byte
 		chunks int
 	}{
-		"nothing":           {data: nil, chunks: 1},
-		"a text":            {data: []byte("kind: ConfigMap\n"), chunks: 1},
-		"20 MiB of YAML":    {data: bytes.Repeat([]byte("kind: ConfigMap\n"), 20<<16), chunks: 1},
-		"5 MiB at random":   {data: random(t, 5<<20), chunks: 6},
-		"nearly a chunk":    {data: random(t, 900<<10-1000), chunks: 1},
+		"nothing":         {data: nil, chunks: 1},
+		"a text":          {data: []byte("kind: ConfigMap\n"), chunks: 1},
+		"20 MiB of YAML":  {data: bytes.Repeat([]byte("kind: ConfigMap\n"), 20<<16), chunks: 1},
+		"5 MiB at random": {data: random(t, 5<<20), chunks: 6},
+		"nearly a chunk":  {data: random(t, 900<<10-1000), chunks: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newStore(t)
