@@ -40,38 +40,52 @@ func account(t *testing.T, name string) *rest.Config {
 	return limited
 }
 
+const addonAccount = "system:serviceaccount:" + system + ":rendimiento-addons"
+
 func TestTheWorkerActsAsTheAddOnAccountAndAsNobodyElse(t *testing.T) {
 	worker := account(t, "fairlead")
-	admin := localtest.Client(t, localtest.ControlPlane(t))
-	elsewhere := localtest.Namespace(t, admin, "elsewhere")
+	elsewhere := localtest.Namespace(t, localtest.Client(t, localtest.ControlPlane(t)), "elsewhere")
 	for name, test := range map[string]struct {
 		as      rest.ImpersonationConfig
 		allowed bool
 	}{
-		"the add-on account":                {as: rest.ImpersonationConfig{UserName: "system:serviceaccount:fairlead-system:rendimiento-addons"}, allowed: true},
-		"itself":                            {},
+		"the add-on account":                {as: rest.ImpersonationConfig{UserName: addonAccount}, allowed: true},
 		"an administrator":                  {as: rest.ImpersonationConfig{UserName: "kubernetes-admin"}},
 		"a controller":                      {as: rest.ImpersonationConfig{UserName: "system:serviceaccount:kube-system:clusterrole-aggregation-controller"}},
 		"another account of its namespace":  {as: rest.ImpersonationConfig{UserName: "system:serviceaccount:fairlead-system:default"}},
 		"the same name in another one":      {as: rest.ImpersonationConfig{UserName: "system:serviceaccount:" + elsewhere + ":rendimiento-addons"}},
-		"the add-on account and the rulers": {as: rest.ImpersonationConfig{UserName: "system:serviceaccount:fairlead-system:rendimiento-addons", Groups: []string{"system:masters"}}},
+		"the add-on account and the rulers": {as: rest.ImpersonationConfig{UserName: addonAccount, Groups: []string{"system:masters"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := rest.CopyConfig(worker)
 			config.Impersonate = test.as
-			// Only who has all rights may give them away.
-			role := &rbacv1.ClusterRole{
-				ObjectMeta: metav1.ObjectMeta{GenerateName: "everything-"},
-				Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}},
-			}
-			err := localtest.Client(t, config).Create(t.Context(), role)
-			if test.allowed && err != nil {
-				t.Errorf("refused: %v", err)
+			// Whoever one is may be asked by everybody.
+			who := &authenticationv1.SelfSubjectReview{}
+			err := localtest.Client(t, config).Create(t.Context(), who)
+			if test.allowed && (err != nil || who.Status.UserInfo.Username != test.as.UserName) {
+				t.Errorf("the worker is %s (%v)", who.Status.UserInfo.Username, err)
 			}
 			if !test.allowed && !apierrors.IsForbidden(err) {
-				t.Errorf("the API server says %v, want a refusal", err)
+				t.Errorf("the worker is %s (%v), want a refusal", who.Status.UserInfo.Username, err)
 			}
 		})
+	}
+}
+
+func TestOnlyTheAddOnAccountHasAllRights(t *testing.T) {
+	worker := account(t, "fairlead")
+	addonWorker := rest.CopyConfig(worker)
+	addonWorker.Impersonate.UserName = addonAccount
+	// Only who has all rights may give them away.
+	everything := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "everything-"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}},
+	}
+	if err := localtest.Client(t, worker).Create(t.Context(), everything.DeepCopy()); !apierrors.IsForbidden(err) {
+		t.Errorf("the worker itself gives all rights away: %v", err)
+	}
+	if err := localtest.Client(t, addonWorker).Create(t.Context(), everything.DeepCopy()); err != nil {
+		t.Errorf("the account of add-ons may not install a role: %v", err)
 	}
 }
 
