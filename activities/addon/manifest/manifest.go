@@ -66,6 +66,15 @@ const (
 	HookFailed         DeletePolicy = "hook-failed"
 )
 
+// LogPolicy is when what the pods of a hook print is kept. The words are Helm's.
+type LogPolicy string
+
+// The log policies of Helm.
+const (
+	LogSucceeded LogPolicy = "hook-succeeded"
+	LogFailed    LogPolicy = "hook-failed"
+)
+
 // Hook is an object that is created at certain events, and is no part of the add-on otherwise.
 type Hook struct {
 	Object
@@ -74,4 +83,5 @@ type Hook struct {
 	Weight int
 	// DeletePolicies is never empty: BeforeHookCreation is the default.
 	DeletePolicies []DeletePolicy
+	LogPolicies    []LogPolicy
 }

@@ -1,0 +1,123 @@
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"example.com/fairlead/activities/addon/manifest"
+)
+
+// jobKept is how long a Job stays at least whose TTL is shorter, until its outcome was seen:
+// one that is gone tells nothing any more.
+const jobKept = time.Hour
+
+// ensure returns the object that run has made, or makes it. What an earlier run has left of
+// h is deleted before, if its policies say so.
+func (r *Runner) ensure(ctx context.Context, h manifest.Hook, run string) (*unstructured.Unstructured, error) {
+	o, err := r.object(h, run)
+	if err != nil {
+		return nil, err
+	}
+	live, err := r.live(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if live != nil && !madeBy(live, run) {
+		if err := r.makeWay(ctx, h, live); err != nil {
+			return nil, err
+		}
+		live = nil
+	}
+	if live != nil {
+		return live, nil
+	}
+	err = r.Client.Create(ctx, o, client.FieldOwner(r.Manager))
+	if apierrors.IsAlreadyExists(err) { // it may be ours: the reply of an earlier call was lost
+		if live, lookErr := r.live(ctx, o); lookErr == nil && live != nil && madeBy(live, run) {
+			return live, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create hook %s: %w", manifest.Object{Unstructured: o}.ID(), err)
+	}
+	return o, nil
+}
+
+// object is what is created for h by run.
+func (r *Runner) object(h manifest.Hook, run string) (*unstructured.Unstructured, error) {
+	o := h.DeepCopy()
+	if o.GetName() == "" { // the same run always makes the same one
+		sum := sha256.Sum256([]byte(run))
+		o.SetName(o.GetGenerateName() + hex.EncodeToString(sum[:])[:8])
+	}
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[RunAnnotation] = run
+	ttl, found, err := unstructured.NestedInt64(o.Object, "spec", "ttlSecondsAfterFinished")
+	if err == nil && found && isJob(o) && ttl < int64(jobKept.Seconds()) {
+		annotations[ttlAnnotation] = strconv.FormatInt(ttl, 10)
+		err = unstructured.SetNestedField(o.Object, int64(jobKept.Seconds()), "spec", "ttlSecondsAfterFinished")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hook %s: %w", h.ID(), err)
+	}
+	o.SetAnnotations(annotations)
+	return o, nil
+}
+
+func madeBy(live *unstructured.Unstructured, run string) bool {
+	return live.GetAnnotations()[RunAnnotation] == run
+}
+
+// live reads what there is of o, nil if there is nothing.
+func (r *Runner) live(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(o.GroupVersionKind())
+	err := r.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read hook %s: %w", manifest.Object{Unstructured: o}.ID(), err)
+	}
+	return live, nil
+}
+
+// makeWay deletes what is in the way of h.
+func (r *Runner) makeWay(ctx context.Context, h manifest.Hook, live *unstructured.Unstructured) error {
+	owner := live.GetLabels()[addonLabel]
+	switch {
+	case owner != "" && owner != r.Addon:
+		return &FailedError{ID: h.ID(), Why: "was not created: one of that name belongs to add-on " + owner}
+	case !slices.Contains(h.DeletePolicies, manifest.BeforeHookCreation) || isDefinition(live):
+		return &FailedError{ID: h.ID(), Why: "was not created: it exists already, and no " + string(manifest.BeforeHookCreation) +
+			" policy has it replaced; delete it, or add the policy to the chart"}
+	}
+	return r.remove(ctx, live)
+}
+
+func isJob(o *unstructured.Unstructured) bool {
+	return o.GroupVersionKind().GroupKind().String() == "Job.batch"
+}
+
+func isPod(o *unstructured.Unstructured) bool {
+	return o.GroupVersionKind().GroupKind().String() == "Pod"
+}
+
+// isDefinition: with a CustomResourceDefinition go all resources of its kind, so that hooks
+// never delete one.
+func isDefinition(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "CustomResourceDefinition"
+}
