@@ -95,7 +95,7 @@ func TestLabelIsOnObjectsAndHooksOnly(t *testing.T) {
 	objects := parsed(t,
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}",
 		"{apiVersion: v1, kind: ConfigMap, metadata: {name: b, labels: }}",
-		"{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {own: x, addon: y}}}",
+		"{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {own: x, addon: z}}}",
 		"{apiVersion: batch/v1, kind: Job, metadata: {name: d}, spec: {template: {metadata: {labels: {own: x}}}}}",
 	)
 	set := Set{Objects: objects[:3], Hooks: []Hook{{Object: objects[3]}}}
@@ -111,7 +111,7 @@ func TestLabelIsOnObjectsAndHooksOnly(t *testing.T) {
 	if diff := cmp.Diff(objects[3].Object["spec"], labelled.Hooks[0].Object.Object["spec"]); diff != "" {
 		t.Errorf("the pod template (-want +got):\n%s", diff)
 	}
-	if before := objects[2].GetLabels()["addon"]; before != "y" {
+	if before := objects[2].GetLabels()["addon"]; before != "z" {
 		t.Errorf("the object that was labelled has now the label %q itself", before)
 	}
 }
