@@ -3,6 +3,7 @@ package folder
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -56,7 +57,8 @@ var plugins = []string{"generators", "transformers", "validators"}
 
 func (in inspector) kustomization(value any) error {
 	fields, _ := value.(map[string]any)
-	for field, content := range fields {
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		content := fields[field]
 		for name, why := range refused {
 			if strings.EqualFold(field, name) {
 				return fmt.Errorf("%s: %s", name, why)
@@ -88,21 +90,8 @@ var dataFields = []string{"annotations", "commonAnnotations", "labels", "commonL
 func (in inspector) paths(value any) error {
 	switch value := value.(type) {
 	case map[string]any:
-		for field, content := range value {
-			if slices.Contains(dataFields, field) {
-				continue
-			}
-			if isField(field, pathFields) {
-				for _, text := range texts(content) {
-					if _, file, keyed := strings.Cut(text, "="); keyed && strings.EqualFold(field, "files") {
-						text = file
-					}
-					if err := in.local(text); err != nil {
-						return fmt.Errorf("%s: %w", field, err)
-					}
-				}
-			}
-			if err := in.paths(content); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if err := in.field(name, value[name]); err != nil {
 				return err
 			}
 		}
@@ -116,6 +105,24 @@ func (in inspector) paths(value any) error {
 		return in.disk.measure([]byte(value))
 	}
 	return nil
+}
+
+// field is paths for a field.
+func (in inspector) field(name string, content any) error {
+	if slices.Contains(dataFields, name) {
+		return nil
+	}
+	if isField(name, pathFields) {
+		for _, text := range texts(content) {
+			if _, file, keyed := strings.Cut(text, "="); keyed && strings.EqualFold(name, "files") {
+				text = file
+			}
+			if err := in.local(text); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return in.paths(content)
 }
 
 // remote is how a path starts that kustomize takes for a git repository.

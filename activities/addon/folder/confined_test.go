@@ -2,6 +2,7 @@ package folder_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,7 +28,9 @@ func watchOutside(t testing.TB) *outside {
 	o := &outside{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		o.requests.Add(1)
-		fmt.Fprint(w, configMap("fetched"))
+		if _, err := io.WriteString(w, configMap("fetched")); err != nil {
+			t.Errorf("answer: %v", err)
+		}
 	}))
 	t.Cleanup(server.Close)
 	o.url = server.URL
@@ -39,10 +42,8 @@ func watchOutside(t testing.TB) *outside {
 			t.Fatal(err)
 		}
 	}
-	if t, ok := t.(interface{ Setenv(key, value string) }); ok {
-		t.Setenv("PATH", bin)
-		t.Setenv("TMPDIR", t.(testing.TB).TempDir())
-	}
+	t.Setenv("PATH", bin)
+	t.Setenv("TMPDIR", t.TempDir())
 	return o
 }
 
@@ -55,12 +56,9 @@ func (o *outside) untouched(t testing.TB) {
 	if ran, err := os.ReadFile(o.marker); err == nil {
 		t.Errorf("the build ran\n%s", ran)
 	}
-	left, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range left {
-		t.Errorf("the build left %s", entry.Name())
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "kustomize-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the build left %v (%v)", left, err)
 	}
 }
 
@@ -124,10 +122,10 @@ func TestKustomizationIsConfinedToTheRepository(t *testing.T) {
 		"a base of itself":              {kustomization: "resources: [../app]", want: "cycle detected"},
 		"bases in a circle":             {kustomization: "resources: [../b]", more: repository{"b/kustomization.yaml": "resources: [../app]"}, want: "cycle detected"},
 		"bases without number":          {kustomization: "resources: [../l0]", more: doubling(12), want: "the build has more than 300 kustomizations"},
-		"an alias bomb in a resource":   {kustomization: "resources: [bomb.yaml]", more: repository{"app/bomb.yaml": configMap("a") + bomb(9)}, want: "app/bomb.yaml: its aliases stand for more than 500000 values"},
-		"one in a patch":                {kustomization: "resources: [x.yaml]\npatches:\n- patch: |\n    " + strings.ReplaceAll(configMap("x")+bomb(9), "\n", "\n    "), want: "its aliases stand for more than 500000 values"},
-		"one in a plugin":               {kustomization: "generators: [g.yaml]", more: repository{"app/g.yaml": fmt.Sprintf(plugin, "ConfigMapGenerator", bomb(9))}, want: "its aliases stand for more than 500000 values"},
-		"one behind broken YAML":        {kustomization: "resources: [bomb.yaml]", more: repository{"app/bomb.yaml": configMap("a") + "...\nb: [\n---\n" + configMap("a") + bomb(9)}, want: "its aliases stand for more than 500000 values"},
+		"an alias bomb in a resource":   {kustomization: "resources: [bomb.yaml]", more: repository{"app/bomb.yaml": configMap("a") + bomb(9)}, want: "app/bomb.yaml: its aliases stand for more than 200000 values"},
+		"one in a patch":                {kustomization: "resources: [x.yaml]\npatches:\n- patch: |\n    " + strings.ReplaceAll(configMap("x")+bomb(9), "\n", "\n    "), want: "its aliases stand for more than 200000 values"},
+		"one in a plugin":               {kustomization: "generators: [g.yaml]", more: repository{"app/g.yaml": fmt.Sprintf(plugin, "ConfigMapGenerator", bomb(9))}, want: "its aliases stand for more than 200000 values"},
+		"one behind broken YAML":        {kustomization: "resources: [bomb.yaml]", more: repository{"app/bomb.yaml": configMap("a") + "...\nb: [\n---\n" + configMap("a") + bomb(9)}, want: "its aliases stand for more than 200000 values"},
 		"an alias of itself":            {kustomization: "resources: [bomb.yaml]", more: repository{"app/bomb.yaml": configMap("a") + "x: &x [*x]\n"}, want: "app/bomb.yaml: "},
 		"what makes kustomize panic":    {kustomization: "resources: [x.yaml]\ncrds: [empty.json]", more: repository{"app/empty.json": ""}, want: "kustomize: it panicked"},
 		"a field that nobody knows":     {kustomization: "resourcess: [x.yaml]", want: `kustomize: invalid Kustomization: json: unknown field "resourcess"`},
@@ -147,7 +145,6 @@ func TestKustomizationIsConfinedToTheRepository(t *testing.T) {
 			}
 		})
 	}
-	t.Setenv("TMPDIR", t.TempDir()) // the repositories were in the other
 	o.untouched(t)
 }
 
@@ -190,8 +187,9 @@ func FuzzKustomization(f *testing.F) {
 		}
 		files["app/kustomization.yaml"] = &fstest.MapFile{Data: []byte(kustomization)}
 		files["app/x.yaml"] = &fstest.MapFile{Data: []byte(file)}
-		if _, err := folder.Render(t.Context(), files, "app"); err == nil && strings.Contains(kustomization, o.url+"/x.yaml']") {
-			t.Log("a kustomization that names another host was built: as a text, it may")
+		result, err := folder.Render(t.Context(), files, "app")
+		if err == nil && len(result.Objects) == 0 {
+			t.Error("it renders to nothing, and that is no error")
 		}
 		o.untouched(t)
 	})

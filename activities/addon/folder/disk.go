@@ -25,7 +25,7 @@ type disk struct {
 	// questions, and asks git or the network next.
 	refusal error
 	builds  int
-	values  int
+	copies  int
 	// schema is set if a kustomization has a schema of its own.
 	schema bool
 }
@@ -60,7 +60,7 @@ func (d *disk) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	if err != nil {
 		return "", "", err
 	}
-	real, info, err := d.tree.resolve(rel)
+	at, info, err := d.tree.resolve(rel)
 	if errors.Is(err, errOutside) {
 		return "", "", d.refuse(err)
 	}
@@ -68,14 +68,14 @@ func (d *disk) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 		return "", "", err
 	}
 	if info.IsDir() {
-		return filesys.ConfirmedDir(path.Join(mount, real)), "", nil
+		return filesys.ConfirmedDir(path.Join(mount, at)), "", nil
 	}
 	if isKustomization(path.Base(rel)) {
 		if err := d.admit(rel); err != nil {
 			return "", "", d.refuse(err)
 		}
 	}
-	return filesys.ConfirmedDir(path.Join(mount, path.Dir(real))), path.Base(real), nil
+	return filesys.ConfirmedDir(path.Join(mount, path.Dir(at))), path.Base(at), nil
 }
 
 // ReadFile reads a file.

@@ -46,7 +46,7 @@ func Render(ctx context.Context, repository fs.FS, dir string) (Result, error) {
 
 func render(ctx context.Context, repository fs.FS, dir string) (Result, error) {
 	t := &tree{ctx: ctx, files: repository, read: map[string][]byte{}}
-	real, info, err := t.resolve(dir)
+	at, info, err := t.resolve(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Result{}, errors.New("the repository has no such folder")
@@ -55,15 +55,15 @@ func render(ctx context.Context, repository fs.FS, dir string) (Result, error) {
 	case !info.IsDir():
 		return Result{}, errors.New("it is a file: name the folder that it is in")
 	}
-	names, err := t.list(real)
+	names, err := t.list(at)
 	if err != nil {
 		return Result{}, err
 	}
 	var result Result
 	if i := slices.IndexFunc(names, isKustomization); i >= 0 {
-		result, err = kustomize(t, real, names[i])
+		result, err = kustomize(t, at, names[i])
 	} else {
-		result, err = plain(t, real, names)
+		result, err = plain(t, at, names)
 	}
 	if err != nil {
 		return Result{}, err

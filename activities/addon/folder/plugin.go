@@ -24,14 +24,14 @@ func (in inspector) pluginEntry(entry string) error {
 		return fmt.Errorf("%s: %w", entry, errOutside)
 	}
 	name := path.Join(in.dir, entry)
-	real, info, err := in.disk.tree.resolve(name)
+	at, info, err := in.disk.tree.resolve(name)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
 		return fmt.Errorf("%s is a folder, and what its kustomization makes cannot be looked at before it is run: name the files", entry)
 	}
-	data, err := in.disk.tree.file(real)
+	data, err := in.disk.tree.file(at)
 	if err != nil {
 		return err
 	}

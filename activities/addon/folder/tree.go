@@ -74,7 +74,7 @@ func (t *tree) file(name string) ([]byte, error) {
 	if err := t.ctx.Err(); err != nil {
 		return nil, err
 	}
-	real, info, err := t.resolve(name)
+	at, info, err := t.resolve(name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +84,12 @@ func (t *tree) file(name string) ([]byte, error) {
 	if t.reads++; t.reads > maxReads {
 		return nil, fmt.Errorf("%s is one file too many: a folder may read %d, split it", name, maxReads)
 	}
-	data, known := t.read[real]
+	data, known := t.read[at]
 	if !known {
-		if data, err = t.load(real); err != nil {
+		if data, err = t.load(at); err != nil {
 			return nil, err
 		}
-		t.read[real] = data
+		t.read[at] = data
 	}
 	if t.bytes += len(data); t.bytes > maxBytes {
 		return nil, fmt.Errorf("%s is too much: a folder may read %d MiB, split it", name, maxBytes>>20)
