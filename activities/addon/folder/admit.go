@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -30,7 +31,7 @@ func (d *disk) admit(name string) error {
 	if len(documents) > 1 {
 		return fmt.Errorf("%s: it has %d documents, kustomize would read the first only", name, len(documents))
 	}
-	in := inspector{disk: d, file: name, dir: path.Dir(name)}
+	in := inspector{disk: d, dir: path.Dir(name)}
 	for _, document := range documents {
 		if err := in.kustomization(document); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -41,16 +42,15 @@ func (d *disk) admit(name string) error {
 
 // inspector looks at a kustomization, whose paths start from dir.
 type inspector struct {
-	disk      *disk
-	file, dir string
+	disk *disk
+	dir  string
 }
 
-// refused are the fields that no kustomization may have. Names of fields are compared as
+// charts are the fields that have kustomize run Helm. Names of fields are compared as
 // kustomize does, which knows no case.
-var refused = map[string]string{
-	"helmCharts":                  "charts are not inflated: make the chart an add-on of its own",
-	"helmChartInflationGenerator": "charts are not inflated: make the chart an add-on of its own",
-}
+var charts = []string{"helmCharts", "helmChartInflationGenerator"}
+
+var errChart = errors.New("charts are not inflated: make the chart an add-on of its own")
 
 // plugins are the fields that name generators and transformers.
 var plugins = []string{"generators", "transformers", "validators"}
@@ -59,10 +59,8 @@ func (in inspector) kustomization(value any) error {
 	fields, _ := value.(map[string]any)
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		content := fields[field]
-		for name, why := range refused {
-			if strings.EqualFold(field, name) {
-				return fmt.Errorf("%s: %s", name, why)
-			}
+		if isField(field, charts) {
+			return fmt.Errorf("%s: %w", field, errChart)
 		}
 		if isField(field, plugins) {
 			for _, entry := range texts(content) {

@@ -74,7 +74,7 @@ func (in inspector) plugin(value any) error {
 			fields["kind"], konfig.BuiltinPluginApiVersion)
 	}
 	if fields["kind"] == "HelmChartInflationGenerator" {
-		return errors.New("charts are not inflated: make the chart an add-on of its own")
+		return errChart
 	}
 	return in.paths(fields)
 }
