@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // jobKept is how long a Job stays at least whose TTL is shorter, until its outcome was seen:
@@ -97,7 +98,7 @@ func (r *Runner) live(ctx context.Context, o *unstructured.Unstructured) (*unstr
 
 // makeWay deletes what is in the way of h.
 func (r *Runner) makeWay(ctx context.Context, h manifest.Hook, live *unstructured.Unstructured) error {
-	owner := live.GetLabels()[addonLabel]
+	owner := live.GetLabels()[addons.LabelAddon]
 	switch {
 	case owner != "" && owner != r.Addon:
 		return &FailedError{ID: h.ID(), Why: "was not created: one of that name belongs to add-on " + owner}

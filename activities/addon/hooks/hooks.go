@@ -19,7 +19,6 @@ const (
 	RunAnnotation = "rendimiento.ai/hook-run"
 	// ttlAnnotation is the ttlSecondsAfterFinished that a Job has when its hook is over.
 	ttlAnnotation = "rendimiento.ai/hook-ttl"
-	addonLabel    = "rendimiento.ai/addon"
 )
 
 // Runner runs hooks. Its caller runs them one after the other, and may repeat any call that

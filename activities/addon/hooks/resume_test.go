@@ -10,6 +10,7 @@ import (
 
 	"example.com/fairlead/activities/addon/hooks"
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 func TestResume(t *testing.T) {
@@ -64,7 +65,7 @@ func TestResume(t *testing.T) {
 		w := newWorld(t)
 		h := w.job("migrate")
 		theirs := h.DeepCopy()
-		theirs.SetLabels(map[string]string{"rendimiento.ai/addon": "bakery"})
+		theirs.SetLabels(map[string]string{addons.LabelAddon: "bakery"})
 		w.must(w.Client.Create(t.Context(), theirs))
 		w.failed(w.run(h, "1", time.Minute), "belongs to add-on bakery")
 		if w.live(h) == nil {
