@@ -25,8 +25,8 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 )
 
-// errPanic is of a chart that Helm does not survive.
-var errPanic = errors.New("rendering the chart panicked")
+// ErrPanic is of a chart that makes Helm panic.
+var ErrPanic = errors.New("rendering the chart panicked")
 
 // Chart renders the chart as an install of revision 1, whatever is in the cluster.
 //
@@ -45,7 +45,7 @@ func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		result, err := renderSafely(ctx, source, req)
-		done <- outcome{result, err}
+		done <- outcome{result, shorten(err)}
 	}()
 	select {
 	case o := <-done:
@@ -58,7 +58,7 @@ func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 func renderSafely(ctx context.Context, source *Source, req Request) (result *Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, fmt.Errorf("release %s: %w: %v\n%s", req.Release, errPanic, r, debug.Stack())
+			result, err = nil, fmt.Errorf("release %s: %w: %v\n%s", req.Release, ErrPanic, r, debug.Stack())
 		}
 	}()
 	result, err = renderWith(ctx, source, req)
