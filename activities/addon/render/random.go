@@ -31,7 +31,8 @@ func (p Path) String() string { return p.Object.String() + " ." + strings.Join(p
 
 // Random are the values that differ between two renders of the same input. What is in one of
 // them only, and lists of another length, make the map or list that they are in random as a
-// whole; and so is a text as a whole, whatever else is in it.
+// whole; and so is a text as a whole, whatever else is in it. A time is found only if it moved
+// between the renders.
 func Random(a, b manifest.Set) ([]Path, error) {
 	first, second := placesOf(a), placesOf(b)
 	for _, pair := range [][2]map[place]manifest.Object{{first, second}, {second, first}} {

@@ -103,6 +103,58 @@ func TestASourceRendersTheSameAgain(t *testing.T) {
 	}
 }
 
+func TestRendersOfOneSourceDoNotMeet(t *testing.T) {
+	source, err := render.Open(chartDir("parent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	caps, err := render.Offline("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := exact(t, "parent")
+	texts := make(chan string)
+	for i := range 16 {
+		req := render.Request{Release: "shop", Namespace: "trade", Capabilities: caps}
+		if i%2 == 1 {
+			req.Values = values
+		}
+		go func() {
+			result, err := render.Chart(t.Context(), source, req)
+			if err != nil {
+				texts <- err.Error()
+				return
+			}
+			texts <- result.Text(true)
+		}()
+	}
+	count := map[string]int{}
+	for range 16 {
+		count[<-texts]++
+	}
+	for text, n := range count {
+		if n != 8 {
+			t.Errorf("%d of 16 renders are\n%s", n, text)
+		}
+	}
+}
+
+func TestUndeclaredSubchartsHaveOneOrder(t *testing.T) {
+	var first string
+	for range 10 {
+		result, err := chartOf(t, "undeclared", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first = result.Text(false)
+		}
+		if diff := cmp.Diff(first, result.Text(false)); diff != "" {
+			t.Fatalf("another render is another text (-first +later):\n%s", diff)
+		}
+	}
+}
+
 // dataOf is the data of the one ConfigMap that the chart makes.
 func dataOf(t *testing.T, chart string, values map[string]any) map[string]string {
 	t.Helper()
