@@ -45,7 +45,7 @@ func validateOne(text []byte, values map[string]any) error {
 		return err
 	}
 	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{"file": jsonschema.FileLoader{}, "http": noLoader{}, "https": noLoader{}, "urn": anything{}})
+	compiler.UseLoader(jsonschema.SchemeURLLoader{"file": noLoader{}, "http": noLoader{}, "https": noLoader{}, "urn": anything{}})
 	if err := compiler.AddResource(schemaFile, schema); err != nil {
 		return err
 	}
