@@ -10,12 +10,12 @@ import (
 // duplicateKey is an error about the first key that is twice in a map of doc, or nil.
 // It reads with yaml/v3, which knows the lines and has merges unresolved; sure is false
 // if that cannot read doc.
-func duplicateKey(doc document) (duplicate error, sure bool) {
+func duplicateKey(doc document) (sure bool, duplicate error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(doc.text, &root); err != nil {
-		return nil, false
+		return false, nil
 	}
-	return duplicateIn(&root, doc.line), true
+	return true, duplicateIn(&root, doc.line)
 }
 
 func duplicateIn(node *yaml.Node, firstLine int) error {

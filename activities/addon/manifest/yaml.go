@@ -41,7 +41,7 @@ func decodeYAML(text []byte) (any, error) {
 	value, err := decodeOne(text, true)
 	if typed := (*yaml.TypeError)(nil); errors.As(err, &typed) {
 		// Strict decoding also refuses a key that overrides a merged one.
-		if dup, sure := duplicateKey(document{text: text}); dup == nil && sure {
+		if sure, dup := duplicateKey(document{text: text}); sure && dup == nil {
 			return decodeOne(text, false)
 		}
 	}
@@ -73,7 +73,7 @@ func decodeJSON(text []byte) (any, bool) {
 
 // atLine is the error of a document with the lines of its file.
 func atLine(doc document, err error) error {
-	if dup, _ := duplicateKey(doc); dup != nil {
+	if _, dup := duplicateKey(doc); dup != nil {
 		return dup
 	}
 	padded := append(bytes.Repeat([]byte("\n"), doc.line-1), doc.text...)
