@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"runtime/debug"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -25,15 +24,15 @@ import (
 	"helm.sh/helm/v3/pkg/releaseutil"
 )
 
-// errPanic is of a chart that Helm does not survive.
-var errPanic = errors.New("rendering the chart panicked")
+// ErrPanic is of a chart that makes Helm panic.
+var ErrPanic = errors.New("rendering the chart panicked")
 
 // Chart renders the chart as an install of revision 1, whatever is in the cluster.
 //
 // A template cannot be interrupted. When ctx ends, Chart returns its error, and a template that
-// loops goes on in the background, with what it allocates, until it ends by itself: a template
-// that includes itself ends at 1,000 levels, one that calls tpl on itself at the limit of the
-// stack, which ends the process. Run charts of strangers in a process of their own.
+// loops goes on in the background, with what it allocates, until it ends by itself. A template
+// that includes itself fails at 1,000 levels. One that calls tpl on itself overflows the stack,
+// which ends the process, in Helm too: run charts of strangers in a process of their own.
 func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 	type outcome struct {
 		result *Result
@@ -45,7 +44,7 @@ func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		result, err := renderSafely(ctx, source, req)
-		done <- outcome{result, err}
+		done <- outcome{result, shorten(err)}
 	}()
 	select {
 	case o := <-done:
@@ -58,7 +57,7 @@ func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 func renderSafely(ctx context.Context, source *Source, req Request) (result *Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			result, err = nil, fmt.Errorf("release %s: %w: %v\n%s", req.Release, errPanic, r, debug.Stack())
+			result, err = nil, fmt.Errorf("release %s: %w: %v", req.Release, ErrPanic, r)
 		}
 	}()
 	result, err = renderWith(ctx, source, req)

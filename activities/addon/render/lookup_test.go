@@ -1,0 +1,90 @@
+package render_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/fairlead/activities/addon/render"
+)
+
+// cluster answers from its objects, and remembers what it was asked.
+type cluster struct {
+	objects map[render.Question]map[string]any
+	err     error
+	asked   []render.Question
+}
+
+func (c *cluster) lookup(_ context.Context, q render.Question) (map[string]any, error) {
+	c.asked = append(c.asked, q)
+	return c.objects[q], c.err
+}
+
+var (
+	known  = render.Question{APIVersion: "v1", Kind: "Secret", Namespace: "trade", Name: "known"}
+	nodes  = render.Question{APIVersion: "v1", Kind: "Node"}
+	absent = render.Question{APIVersion: "v1", Kind: "Secret", Namespace: "elsewhere", Name: "absent"}
+)
+
+func newCluster(password string) *cluster {
+	return &cluster{objects: map[render.Question]map[string]any{
+		known: {"kind": "Secret", "data": map[string]any{"password": password}},
+		nodes: {"kind": "NodeList", "items": []any{map[string]any{"kind": "Node"}, map[string]any{"kind": "Node"}}},
+	}}
+}
+
+func TestTemplatesLookUpWhatTheCallerAnswers(t *testing.T) {
+	c := newCluster("c2VjcmV0")
+	result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Key = c.lookup, []byte("key") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := result.Text(false)
+	for _, want := range []string{"password: c2VjcmV0\n", "count: \"2\"\n", `again: "{\"data\":{\"password\":\"c2VjcmV0\"}`, "env: \"{}\"\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if diff := cmp.Diff([]render.Question{known, nodes, absent}, c.asked); diff != "" {
+		t.Errorf("asked, each once (-want +got):\n%s", diff)
+	}
+	want := []render.Answer{{Question: nodes}, {Question: absent}, {Question: known}}
+	if diff := cmp.Diff(want, result.Answers, cmpopts.IgnoreFields(render.Answer{}, "Digest")); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if a := result.Answers; a[0].Digest == "" || a[1].Digest != "" || a[2].Digest == "" {
+		t.Errorf("digests of two lists and of what is absent: %v", a)
+	}
+}
+
+func TestAnswersTellContentsApart(t *testing.T) {
+	digest := func(password, key string) string {
+		result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Key = newCluster(password).lookup, []byte(key) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Answers[2].Digest
+	}
+	first := digest("YQ==", "k")
+	if again := digest("YQ==", "k"); again != first {
+		t.Error("the same answer has two digests")
+	}
+	if digest("Yg==", "k") == first {
+		t.Error("two answers have one digest")
+	}
+	if digest("YQ==", "l") == first {
+		t.Error("the digest does not depend on the key: the answer could be guessed from it")
+	}
+}
+
+func TestALookupThatFailsFailsTheRender(t *testing.T) {
+	c := &cluster{err: errors.New("forbidden")}
+	_, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup = c.lookup })
+	if err == nil || !strings.Contains(err.Error(), "trade/known") || !strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("got error %v, want one that names the object and the reason", err)
+	}
+}
