@@ -60,9 +60,11 @@ type Fetcher struct {
 	once    sync.Once
 	files   *store
 	flights flights[request, string]
+	tables  flights[string, map[string]*block]
 
-	mu   sync.Mutex
-	seen map[request]sighting
+	mu    sync.Mutex
+	seen  map[request]sighting
+	known []table
 }
 
 // Limits bound what a repository can make a Fetcher do. Zero values are replaced by

@@ -48,18 +48,28 @@ func (f *Fetcher) indexed(ctx context.Context, s *session, index *url.URL, chart
 		if err != nil {
 			return nil, err
 		}
-		known, err := f.read(file, chart)
+		known, err := f.read(ctx, file, digest, chart)
 		return known, errors.Join(err, file.Close())
 	}
 	return nil, errThrashing
 }
 
-func (f *Fetcher) read(index *os.File, chart string) ([]release, error) {
+// read finds a chart by the contents of the index, which are the same for all charts.
+func (f *Fetcher) read(ctx context.Context, index *os.File, digest, chart string) ([]release, error) {
 	info, err := index.Stat()
 	if err != nil {
 		return nil, temporary("read the index: %w", err)
 	}
-	return releases(index, info.Size(), chart, f.Limits.VersionBytes)
+	known, err := f.tables.join(ctx, digest, f.Limits.Total, func(context.Context) (map[string]*block, error) {
+		return f.contents(digest)
+	})
+	if errors.Is(err, errFlow) {
+		return flowReleases(index, info.Size(), chart, f.Limits.VersionBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return releases(index, known, chart, f.Limits.VersionBytes)
 }
 
 func choose(known []release, want string) (release, error) {

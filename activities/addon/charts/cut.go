@@ -9,6 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxCharts of an index bounds its contents, which are kept.
+const maxCharts = 20_000
+
 // errFlow says that an index has a form that cannot be cut line by line.
 var errFlow = errors.New("the index is in flow style")
 
@@ -18,45 +21,51 @@ type section struct {
 	line       int
 }
 
+// block is what an index says of one chart, with its name as the first key.
+type block struct {
+	section
+
+	// whole is set when the versions begin on the line of the key: in flow style.
+	whole bool
+	// again is the line where the chart is there again, which makes both useless.
+	again int
+}
+
 // errorAt names the line of an index.
 func errorAt(line int, format string, args ...any) error {
 	return permanent("line %d: %w", line, fmt.Errorf(format, args...))
 }
 
-// cutter follows the marks of an index to the block of one chart.
-type cutter struct {
-	chart string
-	// top is the column of the index's own keys, names that of the charts, items that
-	// of the chart's versions; -1 before the first one.
-	top, names, items int
-	// entries is set below the key of that name.
-	entries, hasEntries bool
-	// inside is set below the key of the chart.
-	inside, found bool
-	// whole is set when the versions are in flow style: the block is one section.
-	whole    bool
-	sections []section
-}
-
-// cut finds the block of a chart: one section for each version, in the order of the
-// index, or one with the key of the chart when whole is set. It returns errFlow for an
-// index in flow style, as JSON is.
-func cut(r io.Reader, chart string) (sections []section, whole bool, err error) {
-	s := newScanner(r)
+// contents says where the block of each chart is. It returns errFlow for an index in
+// flow style, as JSON is.
+func contents(index io.Reader) (map[string]*block, error) {
+	s := newScanner(index)
 	if s.has("\xff\xfe") || s.has("\xfe\xff") {
-		return nil, false, errorAt(1, "the index is not in UTF-8")
+		return nil, errorAt(1, "the index is not in UTF-8")
 	}
-	c := cutter{chart: chart, top: -1, names: -1, items: -1}
+	c := cutter{top: -1, names: -1, blocks: map[string]*block{}}
 	for {
 		m, err := s.next()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		done, err := c.follow(m)
 		if done || err != nil {
-			return c.sections, c.whole, err
+			return c.blocks, err
 		}
 	}
+}
+
+// cutter follows the marks of an index.
+type cutter struct {
+	// top is the column of the index's own keys, names that of the charts; -1 before
+	// the first one.
+	top, names int
+	// entries is set below the key of that name.
+	entries, hasEntries bool
+	blocks              map[string]*block
+	// open is the block that has not ended yet.
+	open *block
 }
 
 // follow is told of each mark until it is done.
@@ -102,7 +111,7 @@ func (c *cutter) key(m mark) error {
 }
 
 func (c *cutter) topKey(m mark) error {
-	c.close(m)
+	c.shut(m)
 	c.entries = keyText(m.text) == "entries"
 	if !c.entries {
 		return nil
@@ -123,21 +132,20 @@ func (c *cutter) topKey(m mark) error {
 }
 
 func (c *cutter) chartKey(m mark) error {
-	c.close(m)
+	c.shut(m)
 	name := keyText(m.text)
-	if name == "<<" {
+	known := c.blocks[name]
+	switch {
+	case name == "<<":
 		return errorAt(m.line, "entries merges others by an alias, which is not supported there")
-	}
-	if name != c.chart {
+	case known != nil:
+		known.again = m.line
 		return nil
+	case len(c.blocks) == maxCharts:
+		return errorAt(m.line, "the index has more than %d charts", maxCharts)
 	}
-	if c.found {
-		return errorAt(m.line, "chart %q is there twice", c.chart)
-	}
-	c.found, c.inside = true, true
-	if c.whole = m.value != 0; c.whole {
-		c.open(m)
-	}
+	c.open = &block{section: section{start: m.start, line: m.line}, whole: m.value != 0}
+	c.blocks[name] = c.open
 	return nil
 }
 
@@ -145,48 +153,22 @@ func (c *cutter) dash(m mark) error {
 	switch {
 	case c.top < 0 || m.column < c.top:
 		return errorAt(m.line, "there is a list where an index has keys")
-	case !c.entries:
-		return nil
-	case c.names < 0 || m.column < c.names:
+	case c.entries && (c.names < 0 || m.column < c.names):
 		return errorAt(m.line, "there is a list where the index has names of charts")
-	case !c.inside || c.whole:
-		return nil
-	}
-	if c.items < 0 {
-		c.items = m.column
-	}
-	switch {
-	case m.column < c.items:
-		return errorAt(m.line, "the version is further to the left than those before it")
-	case m.column == c.items:
-		c.shut(m)
-		c.open(m)
 	}
 	return nil
 }
 
-func (c *cutter) open(m mark) { c.sections = append(c.sections, section{start: m.start, line: m.line}) }
-
-// shut ends the section that is open, if one is.
 func (c *cutter) shut(m mark) {
-	if n := len(c.sections); n > 0 && c.sections[n-1].end == 0 {
-		c.sections[n-1].end = m.start
+	if c.open != nil {
+		c.open.end, c.open = m.start, nil
 	}
 }
 
-// close ends the block of the chart.
-func (c *cutter) close(m mark) {
-	c.shut(m)
-	c.inside = false
-}
-
 func (c *cutter) end(m mark) error {
-	c.close(m)
-	switch {
-	case !c.hasEntries:
+	c.shut(m)
+	if !c.hasEntries {
 		return permanent("it is no index of a chart repository: it has no entries")
-	case !c.found:
-		return errNoChart
 	}
 	return nil
 }
@@ -201,4 +183,30 @@ func keyText(text []byte) string {
 		return ""
 	}
 	return name
+}
+
+// versions returns one section for each version of a block, in the order of the index.
+func (b *block) versions(index io.ReaderAt) ([]section, error) {
+	s := newScanner(io.NewSectionReader(index, b.start, b.end-b.start))
+	s.line = b.line
+	var found []section
+	for column := -1; ; {
+		m, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		begins := m.kind == dash && (column < 0 || m.column <= column)
+		if n := len(found); n > 0 && (begins || m.kind == endOfFile) {
+			found[n-1].end = b.start + m.start
+		}
+		switch {
+		case m.kind == endOfFile:
+			return found, nil
+		case begins && column >= 0 && m.column < column:
+			return nil, errorAt(m.line, "the version is further to the left than those before it")
+		case begins:
+			column = m.column
+			found = append(found, section{start: b.start + m.start, line: m.line})
+		}
+	}
 }

@@ -14,7 +14,15 @@ import (
 const versionBytes = 1 << 20
 
 func releasesOf(index, chart string) ([]release, error) {
-	return releases(strings.NewReader(index), int64(len(index)), chart, versionBytes)
+	content := strings.NewReader(index)
+	known, err := contents(content)
+	if errors.Is(err, errFlow) {
+		return flowReleases(content, content.Size(), chart, versionBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return releases(content, known, chart, versionBytes)
 }
 
 // web are the two versions that the indexes below have of the chart web.
@@ -124,6 +132,10 @@ web:"}]
 
 func TestMalformedIndex(t *testing.T) {
 	many := strings.Repeat("x", versionBytes)
+	var names strings.Builder
+	for i := range maxCharts + 1 {
+		fmt.Fprintf(&names, "  c%d:\n", i)
+	}
 	for _, tt := range []struct {
 		name, index, want string
 	}{
@@ -148,6 +160,7 @@ func TestMalformedIndex(t *testing.T) {
 		{"says too much of a version", "entries:\n  web:\n  - version: 1.0.0\n    x: " + many + "\n", "line 3: what the index says"},
 		{"says too much of a version as JSON", `{"entries":{"web":[{"version":"` + many + many + `"}]}}`, "one value of the index is larger"},
 		{"is large and in flow style", "{entries: {web: [{version: " + many + "}]}}", "in flow style and no JSON"},
+		{"has more charts than there are", "entries:\n" + names.String(), "line 20002: the index has more than 20000 charts"},
 		{"has a zero byte", "entries:\n  a:\x00\n", "line 2: there is a zero byte"},
 		{"is in UTF-16", "\xff\xfee\x00", "line 1: the index is not in UTF-8"},
 		{"has no such chart", plainIndex, "no such chart"},
@@ -174,9 +187,13 @@ func TestCutReadsNoMoreThanTheChart(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&index, "  chart-%03d:\n  - version: 1.0.%d\n    urls: [a.tgz]\n  - version: 1.0.0\n", i, i)
 	}
-	sections, whole, err := cut(strings.NewReader(index.String()), "chart-500")
-	if err != nil || whole {
-		t.Fatalf("whole %v, error %v", whole, err)
+	known, err := contents(strings.NewReader(index.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections, err := known["chart-500"].versions(strings.NewReader(index.String()))
+	if err != nil {
+		t.Fatal(err)
 	}
 	var got []string
 	for _, s := range sections {

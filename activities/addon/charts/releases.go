@@ -1,7 +1,6 @@
 package charts
 
 import (
-	"errors"
 	"io"
 	"regexp"
 	"strconv"
@@ -17,19 +16,25 @@ type release struct {
 	Digest  string   `yaml:"digest" json:"digest"`
 }
 
-// releases reads what an index says of one chart. No more than limit bytes of it are
-// parsed at a time.
-func releases(index io.ReaderAt, size int64, chart string, limit int64) ([]release, error) {
-	sections, whole, err := cut(io.NewSectionReader(index, 0, size), chart)
-	if errors.Is(err, errFlow) {
-		return flowReleases(index, size, chart, limit)
+// releases reads what an index says of one chart; its contents are known. No more than
+// limit bytes of it are parsed at a time.
+func releases(index io.ReaderAt, known map[string]*block, chart string, limit int64) ([]release, error) {
+	b := known[chart]
+	switch {
+	case b == nil:
+		return nil, errNoChart
+	case b.again > 0:
+		return nil, errorAt(b.again, "chart %q is there twice", chart)
+	case b.whole:
+		return parse(index, b.section, true, limit)
 	}
+	sections, err := b.versions(index)
 	if err != nil {
 		return nil, err
 	}
 	var all []release
 	for _, part := range sections {
-		some, err := parse(index, part, whole, limit)
+		some, err := parse(index, part, false, limit)
 		if err != nil {
 			return nil, err
 		}

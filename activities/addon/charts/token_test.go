@@ -146,17 +146,21 @@ func TestBlobsElsewhere(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		gate  func(http.ResponseWriter, *http.Request) bool
+		open  bool // whether the registry itself wants none
 		fails bool
 	}{
-		{"are fetched without credentials", nil, false},
-		{"that want some get none", wants("Bearer "+secret, `Bearer realm="https://storage.example/token"`), true},
+		{"are fetched without credentials", nil, false, false},
+		{"that want some get none", wants("Bearer "+secret, `Bearer realm="https://storage.example/token"`), false, true},
+		{"that want some of an open registry get none", wants("Bearer "+secret, `Bearer realm="https://storage.example/token"`), true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, storage := newRegistry(t, newTLSSite(t)), newTLSSite(t)
 			s.pushShop(t, "1.0.0")
 			creds := &Credentials{Username: "me", Password: secret}
 			s.behind(redirectFrom("/v2/team/shop/blobs/"+digest(packed), "https://storage.example/blob?signature=x"))
-			s.behind(wants(creds.header(), `Basic realm="registry"`))
+			if !tt.open {
+				s.behind(wants(creds.header(), `Basic realm="registry"`))
+			}
 			storage.put("/blob", packed)
 			storage.answer = tt.gate
 			f, _ := newFetcher(t)
