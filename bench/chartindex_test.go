@@ -150,14 +150,15 @@ func writeIndex(b *testing.B) string {
 	const own = 830
 	filler := strings.Repeat("        - kind: added\n          description: \"a: 'change' # and \\\"what\\\" it is\"\n", (indexBytes/indexCharts/indexVersions-own)/71)
 	out := bufio.NewWriter(file)
-	fmt.Fprint(out, "apiVersion: v1\nentries:\n")
+	write := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush tells
+	write("apiVersion: v1\nentries:\n")
 	for i := range indexCharts {
-		fmt.Fprintf(out, "  %s:\n", chartOfIndex(i))
+		write("  %s:\n", chartOfIndex(i))
 		for v := indexVersions - 1; v >= 0; v-- {
-			writeRelease(out, chartOfIndex(i), v, filler)
+			write("%s", releaseOf(chartOfIndex(i), v, filler))
 		}
 	}
-	fmt.Fprint(out, "generated: \"2026-01-02T03:04:05Z\"\n")
+	write("generated: \"2026-01-02T03:04:05Z\"\n")
 	if err := out.Flush(); err != nil {
 		b.Fatal(err)
 	}
@@ -179,8 +180,8 @@ func sized(b *testing.B, path string) string {
 	return path
 }
 
-func writeRelease(out *bufio.Writer, chart string, version int, filler string) {
-	fmt.Fprintf(out, `  - annotations:
+func releaseOf(chart string, version int, filler string) string {
+	return fmt.Sprintf(`  - annotations:
       artifacthub.io/changes: |
 %s    apiVersion: v2
     appVersion: 1.%d.0

@@ -196,17 +196,19 @@ func (b *block) versions(index io.ReaderAt) ([]section, error) {
 			return nil, err
 		}
 		begins := m.kind == dash && (column < 0 || m.column <= column)
-		if n := len(found); n > 0 && (begins || m.kind == endOfFile) {
+		if !begins && m.kind != endOfFile {
+			continue
+		}
+		if n := len(found); n > 0 {
 			found[n-1].end = b.start + m.start
 		}
-		switch {
-		case m.kind == endOfFile:
+		if !begins {
 			return found, nil
-		case begins && column >= 0 && m.column < column:
-			return nil, errorAt(m.line, "the version is further to the left than those before it")
-		case begins:
-			column = m.column
-			found = append(found, section{start: b.start + m.start, line: m.line})
 		}
+		if column >= 0 && m.column < column {
+			return nil, errorAt(m.line, "the version is further to the left than those before it")
+		}
+		column = m.column
+		found = append(found, section{start: b.start + m.start, line: m.line})
 	}
 }

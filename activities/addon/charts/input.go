@@ -3,6 +3,7 @@ package charts
 import (
 	"errors"
 	"io"
+	"strings"
 )
 
 // lookAhead is how much of a document is in memory.
@@ -116,6 +117,10 @@ func (in *input) lineBreak() bool {
 	in.column, in.lineStart = 0, in.offset
 	return true
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func isAny(c byte, of string) bool { return strings.IndexByte(of, c) >= 0 }
 
 // blankAt says whether n bytes further is white space or the end.
 func (in *input) blankAt(n int) bool {

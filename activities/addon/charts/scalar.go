@@ -40,27 +40,32 @@ func (s *scanner) plainLine() {
 		if c == ':' && s.blankAt(1) || c == '#' && afterBlank {
 			return
 		}
-		afterBlank = c == ' ' || c == '\t'
+		afterBlank = isSpace(c)
 	}
 }
 
 // plainRest skips the further lines of a scalar without quotes.
 func (s *scanner) plainRest() error {
 	for s.peek() != '#' {
-		for !s.ended() && (s.peek() == ' ' || s.peek() == '\t' || s.isBreak()) {
+		for isSpace(s.peek()) || s.isBreak() {
 			if !s.lineBreak() {
 				s.skip(1)
 			}
 		}
-		if s.ended() || s.column <= s.parent || s.peek() == '#' || s.column == 0 && s.isDocumentMarker() {
+		if s.plainEnds() {
 			return nil
 		}
 		s.plainLine()
-		if s.peek() == ':' && s.blankAt(1) {
+		if s.isColon() {
 			return errorAt(s.line, "a key is where the text before it goes on: look at its indentation")
 		}
 	}
 	return nil
+}
+
+// plainEnds says whether the line that begins here is another matter.
+func (s *scanner) plainEnds() bool {
+	return s.ended() || s.column <= s.parent || s.peek() == '#' || s.column == 0 && s.isDocumentMarker()
 }
 
 // blockScalar skips text after | or >, which ends where the indentation does.
@@ -86,34 +91,39 @@ func (s *scanner) flow() error {
 	// Quotes and comments mean something only where a token can start.
 	start, afterBlank := true, true
 	for !s.ended() {
-		if s.lineBreak() {
-			afterBlank = true
-			continue
-		}
 		c := s.peek()
-		depth += nesting(c)
 		switch {
+		case s.lineBreak():
+			afterBlank = true
 		case c == '#' && (start || afterBlank):
 			s.restOfLine()
 			start = true
-			continue
-		case (c == '"' || c == '\'') && start:
+		case isAny(c, "\"'") && start:
 			if err := s.quoted(c); err != nil {
 				return err
 			}
-			continue
-		case (c == '&' || c == '!' || c == '*') && start:
+		case isAny(c, "&!*") && start:
 			s.flowProperty()
-			continue
-		}
-		start = nesting(c) != 0 || c == ',' || c == '?' || c == ':' && (start || s.blankAt(1)) || start && (c == ' ' || c == '\t')
-		afterBlank = c == ' ' || c == '\t'
-		s.skip(1)
-		if depth == 0 {
-			return nil
+		default:
+			start, afterBlank = s.startsAfter(c, start), isSpace(c)
+			s.skip(1)
+			if depth += nesting(c); depth == 0 {
+				return nil
+			}
 		}
 	}
 	return errorAt(line, "a bracket is never closed")
+}
+
+// startsAfter says whether a token can start after c, which comes next.
+func (s *scanner) startsAfter(c byte, start bool) bool {
+	switch {
+	case isAny(c, "{}[],?"):
+		return true
+	case c == ':':
+		return start || s.blankAt(1)
+	}
+	return start && isSpace(c)
 }
 
 func nesting(c byte) int {

@@ -82,7 +82,7 @@ func (s *scanner) next() (mark, error) {
 func (s *scanner) blank() {
 	for !s.ended() {
 		switch c := s.peek(); {
-		case c == ' ' || c == '\t':
+		case isSpace(c):
 			s.skip(1)
 		case c == '#':
 			s.restOfLine()
@@ -109,11 +109,8 @@ func (s *scanner) token(m *mark) (bool, error) {
 		return false, nil
 	case c == '-' && s.blankAt(1):
 		return true, s.item(m)
-	case (c == '?' || c == ':') && s.blankAt(1):
+	case isAny(c, "?:") && s.blankAt(1):
 		return false, errorAt(m.line, "keys that begin with %q are not supported", c)
-	case c == '|' || c == '>':
-		s.blockScalar()
-		return false, nil
 	}
 	return s.node(m)
 }
@@ -131,45 +128,48 @@ func (s *scanner) item(m *mark) error {
 // node reads a scalar or a collection, which may turn out to be a key.
 func (s *scanner) node(m *mark) (bool, error) {
 	s.properties()
-	s.text = s.text[:0]
 	c := s.peek()
 	switch {
 	case s.blankAt(0) || c == '#':
 		return false, nil // an anchor or tag of what begins on another line
-	case c == '|' || c == '>':
+	case isAny(c, "|>"):
 		s.blockScalar()
 		return false, nil
-	case c == '"' || c == '\'':
-		if err := s.quoted(c); err != nil {
-			return false, err
-		}
-	case c == '{' || c == '[':
-		if err := s.flow(); err != nil {
-			return false, err
-		}
-		if s.parent < 0 {
-			m.kind = collection
-			return true, nil
-		}
-	default:
-		s.plainLine()
 	}
-	if s.isColon() {
+	if err := s.oneLine(c); err != nil {
+		return false, err
+	}
+	switch {
+	case isAny(c, "{[") && s.parent < 0:
+		m.kind = collection
+		return true, nil
+	case s.isColon():
 		return true, s.keyMark(m)
-	}
-	if s.parent < 0 {
+	case s.parent < 0:
 		return false, errorAt(m.line, "there is text where an index has keys")
-	}
-	if c != '"' && c != '\'' && c != '{' && c != '[' {
+	case !isAny(c, "\"'{["):
 		return false, s.plainRest()
 	}
 	return false, nil
 }
 
+// oneLine reads as much as can be a key; what has quotes or brackets it reads wholly.
+func (s *scanner) oneLine(c byte) error {
+	s.text = s.text[:0]
+	switch {
+	case isAny(c, "\"'"):
+		return s.quoted(c)
+	case isAny(c, "{["):
+		return s.flow()
+	}
+	s.plainLine()
+	return nil
+}
+
 // isColon says whether what was just read is a key.
 func (s *scanner) isColon() bool {
 	n := 0
-	for s.at(n) == ' ' || s.at(n) == '\t' {
+	for isSpace(s.at(n)) {
 		n++
 	}
 	return s.at(n) == ':' && s.blankAt(n+1)
@@ -188,7 +188,7 @@ func (s *scanner) keyMark(m *mark) error {
 		s.skip(1)
 	}
 	s.skip(1)
-	for s.peek() == ' ' || s.peek() == '\t' {
+	for isSpace(s.peek()) {
 		s.skip(1)
 	}
 	if !s.blankAt(0) && s.peek() != '#' {
@@ -199,11 +199,11 @@ func (s *scanner) keyMark(m *mark) error {
 
 // properties skips anchors and tags before a node.
 func (s *scanner) properties() {
-	for c := s.peek(); (c == '&' || c == '!') && !s.ended(); c = s.peek() {
+	for isAny(s.peek(), "&!") {
 		for !s.blankAt(0) {
 			s.skip(1)
 		}
-		for s.peek() == ' ' || s.peek() == '\t' {
+		for isSpace(s.peek()) {
 			s.skip(1)
 		}
 	}
