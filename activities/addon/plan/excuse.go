@@ -1,0 +1,30 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// excuse says why a failed dry run tells nothing about the object. It is empty for
+// all other failures, which are errors of the object.
+func (s *session) excuse(err error, doubt string) string {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return ""
+	}
+	message := status.Status().Message
+	switch {
+	case strings.Contains(message, "does not support dry run"):
+		return "an admission webhook refuses dry runs: " + s.mask.errorText(message)
+	case strings.Contains(message, "failed calling webhook"):
+		return "an admission webhook cannot be asked: " + s.mask.errorText(message)
+	case doubt != "":
+		return doubt
+	}
+	if id, ok := s.crowd.named(message); ok {
+		return id.String() + " comes in the same plan"
+	}
+	return ""
+}
