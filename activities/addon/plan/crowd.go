@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -65,9 +66,9 @@ func (c crowd) definition(t *target) (manifest.ID, bool) {
 	return id, ok && t.id.Group != ""
 }
 
-// named is the object that comes with the plan and that text, the API server's, says
-// is not there.
-func (c crowd) named(text string) (manifest.ID, bool) {
+// named is the object that comes with the plan and that text, the API server's about
+// another object, says is not there.
+func (c crowd) named(text string, about manifest.ID) (manifest.ID, bool) {
 	if !strings.Contains(text, "not found") && !strings.Contains(text, " was found") {
 		return manifest.ID{}, false
 	}
@@ -78,10 +79,15 @@ func (c crowd) named(text string) (manifest.ID, bool) {
 		said[strings.Trim(word, ".:")] = true
 	}
 	kinds := strings.ToLower(text)
+	var found []manifest.ID
 	for id := range c.absent {
-		if said[id.Name] && strings.Contains(kinds, strings.ToLower(id.Kind)) {
-			return id, true
+		near := id.Namespace == "" || id.Namespace == about.Namespace
+		if id != about && near && said[id.Name] && strings.Contains(kinds, strings.ToLower(id.Kind)) {
+			found = append(found, id)
 		}
 	}
-	return manifest.ID{}, false
+	if len(found) == 0 {
+		return manifest.ID{}, false
+	}
+	return slices.MinFunc(found, func(a, b manifest.ID) int { return strings.Compare(a.String(), b.String()) }), true
 }

@@ -40,7 +40,7 @@ func (s *session) foresee(ctx context.Context, t *target, doubt string) (forecas
 	if ctx.Err() != nil {
 		return forecast{}, ctx.Err()
 	}
-	switch fields, reason := immutableFields(err), s.excuse(err, doubt); {
+	switch fields, reason := immutableFields(err), s.excuse(err, t.id, doubt); {
 	case err == nil && t.live == nil:
 		// What the server would add may differ each time, as addresses do.
 		return forecast{planned: desired, unverified: doubt}, nil

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"example.com/fairlead/activities/addon/manifest"
 )
 
 // excuse says why a failed dry run tells nothing about the object. It is empty for
 // all other failures, which are errors of the object.
-func (s *session) excuse(err error, doubt string) string {
+func (s *session) excuse(err error, about manifest.ID, doubt string) string {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
 		return ""
@@ -23,7 +25,7 @@ func (s *session) excuse(err error, doubt string) string {
 	case doubt != "":
 		return doubt
 	}
-	if id, ok := s.crowd.named(message); ok {
+	if id, ok := s.crowd.named(message, about); ok {
 		return id.String() + " comes in the same plan"
 	}
 	return ""

@@ -12,8 +12,8 @@ import (
 // What stands for the values of a Secret: whether they change, and nothing else.
 const (
 	maskedUnchanged = "<unchanged>"
-	maskedOld       = "<changed: old>"
-	maskedNew       = "<changed: new>"
+	maskedOld       = "<changed, old>"
+	maskedNew       = "<changed, new>"
 	maskedAdded     = "<added>"
 	maskedRemoved   = "<removed>"
 )

@@ -13,11 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
 	"example.com/fairlead/activities/addon/manifest"
@@ -46,14 +43,10 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	apis, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &cluster{
 		t: t, ns: localtest.Namespace(t, localtest.Client(t, config), "plan"),
 		Planner: plan.Planner{
-			Client: client, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(apis)), Hash: keyed,
+			Client: client, Mapper: newMapper(t), Hash: keyed,
 		},
 	}
 }
@@ -123,7 +116,7 @@ func (c *cluster) applyAs(manager string, o *unstructured.Unstructured) {
 	if _, err := c.resource(o).Apply(c.t.Context(), o.GetName(), o, options); err != nil {
 		c.t.Fatal(err)
 	}
-	if o.GetNamespace() == "" {
+	if o.GetNamespace() == "" && o.GetKind() != "Namespace" {
 		c.t.Cleanup(func() { c.delete(o) })
 	}
 }
@@ -143,6 +136,14 @@ func (c *cluster) patch(o *unstructured.Unstructured, json string, subresources 
 	c.t.Helper()
 	options := metav1.PatchOptions{FieldManager: "somebody"}
 	if _, err := c.resource(o).Patch(c.t.Context(), o.GetName(), types.MergePatchType, []byte(json), options, subresources...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// update writes o as it is, as somebody else.
+func (c *cluster) update(o *unstructured.Unstructured) {
+	c.t.Helper()
+	if _, err := c.resource(o).Update(c.t.Context(), o, metav1.UpdateOptions{FieldManager: "somebody"}); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -1,0 +1,107 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/fairlead/activities/addon/plan"
+)
+
+func TestOwners(t *testing.T) {
+	tests := map[string]struct {
+		marks   string // of the live object
+		owner   string
+		tool    bool // adopt lets us take it over
+		blocked bool
+	}{
+		"of another add-on": {
+			marks: `{"labels":{"rendimiento.ai/addon":"other"}}`, owner: "the add-on other", blocked: true,
+		},
+		"of Helm": {
+			marks: `{"annotations":{"meta.helm.sh/release-name":"web","meta.helm.sh/release-namespace":"prod"}}`,
+			owner: "the Helm release prod/web", tool: true, blocked: true,
+		},
+		"of Argo CD": {
+			marks: `{"annotations":{"argocd.argoproj.io/tracking-id":"web:/ConfigMap:prod/settings"}}`,
+			owner: "the Argo CD application web", tool: true, blocked: true,
+		},
+		"of a Flux Kustomization": {
+			marks: `{"labels":{"kustomize.toolkit.fluxcd.io/name":"web","kustomize.toolkit.fluxcd.io/namespace":"prod"}}`,
+			owner: "the Flux Kustomization prod/web", tool: true, blocked: true,
+		},
+		"of a Flux HelmRelease": {
+			marks: `{"labels":{"helm.toolkit.fluxcd.io/name":"web","helm.toolkit.fluxcd.io/namespace":"prod"}}`,
+			owner: "the Flux HelmRelease prod/web", tool: true, blocked: true,
+		},
+		"of nobody, with labels that any chart sets": {
+			marks: `{"labels":{"app.kubernetes.io/managed-by":"Helm","app.kubernetes.io/instance":"web"}}`,
+		},
+		"ours since long, and once Helm's": {
+			marks: `{"labels":{"rendimiento.ai/addon":"shop"},"annotations":{"meta.helm.sh/release-name":"web","meta.helm.sh/release-namespace":"prod"}}`,
+			owner: "the Helm release prod/web",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			o := c.object(configMap)
+			c.applyAs("another", o.Unstructured)
+			c.patch(o.Unstructured, `{"metadata":`+test.marks+`}`)
+			for adopt, blocked := range map[bool]bool{false: test.blocked, true: test.blocked && !test.tool} {
+				r := c.rendered(configMap)
+				r.Adopt = adopt
+				i := c.only(r)
+				if i.Action != plan.Unchanged || i.Diff != "" {
+					t.Errorf("the marks are a change: %+v", i)
+				}
+				if i.Owner != test.owner || (i.Blocked != "") != blocked {
+					t.Errorf("with adopt %v, it is %q's, blocked %q; want %q, blocked %v", adopt, i.Owner, i.Blocked, test.owner, blocked)
+				}
+			}
+		})
+	}
+}
+
+func TestAdoption(t *testing.T) {
+	c := newCluster(t)
+	o := c.object(configMap)
+	c.applyAs("another", o.Unstructured)
+
+	t.Run("an object that nobody marked is adopted", func(t *testing.T) {
+		if i := c.only(c.rendered(configMap)); !i.Adopts || !i.Unmarked || i.Action != plan.Unchanged {
+			t.Errorf("it is planned as %+v", i)
+		}
+	})
+	t.Run("and what would change is said", func(t *testing.T) {
+		i := c.only(c.rendered(strings.Replace(configMap, "blue", "red", 1)))
+		if !i.Adopts || i.Action != plan.Update || strings.Contains(i.Diff, plan.Label) {
+			t.Errorf("it is planned as %+v", i)
+		}
+	})
+	t.Run("one of the inventory is ours, though its label is gone", func(t *testing.T) {
+		r := c.rendered(configMap)
+		r.Previous = []plan.Owned{{ID: o.ID(), UID: c.uid(o.Unstructured)}}
+		if i := c.only(r); i.Adopts || !i.Unmarked {
+			t.Errorf("it is planned as %+v", i)
+		}
+	})
+	t.Run("one with our label is ours", func(t *testing.T) {
+		c.patch(o.Unstructured, `{"metadata":{"labels":{"rendimiento.ai/addon":"shop"}}}`)
+		if i := c.only(c.rendered(configMap)); i.Adopts || i.Unmarked {
+			t.Errorf("it is planned as %+v", i)
+		}
+	})
+}
+
+func TestBeingDeleted(t *testing.T) {
+	c := newCluster(t)
+	r := c.rendered(configMap)
+	c.apply(r)
+	o := r.Set.Objects[0].Unstructured
+	c.patch(o, `{"metadata":{"finalizers":["example.com/wait"]}}`)
+	c.delete(o)
+	if i := c.only(r); !strings.Contains(i.Blocked, "being deleted, and waits for example.com/wait") {
+		t.Errorf("it is planned as %+v", i)
+	}
+	c.patch(o, `{"metadata":{"finalizers":null}}`)
+}
