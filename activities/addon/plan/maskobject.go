@@ -24,6 +24,9 @@ func (m mask) objects(kind schema.GroupKind, live, planned map[string]any) (befo
 	if kind == secretKind {
 		for _, secret := range []map[string]any{before, after} {
 			foldStringData(secret)
+			if _, left := secret["stringData"]; left {
+				secret["stringData"] = Masked // it is no map
+			}
 		}
 		maskValues(before, after)
 	}

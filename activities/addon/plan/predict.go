@@ -55,8 +55,8 @@ func overlay(base, top any) any {
 
 // foldStringData does to a Secret what the API server does when it is written.
 func foldStringData(secret map[string]any) {
-	texts, _ := secret["stringData"].(map[string]any)
-	if len(texts) == 0 {
+	texts, ok := secret["stringData"].(map[string]any)
+	if !ok {
 		return
 	}
 	data, ok := secret["data"].(map[string]any)
@@ -66,8 +66,9 @@ func foldStringData(secret map[string]any) {
 	}
 	for key, value := range texts {
 		if text, ok := value.(string); ok {
-			data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+			value = base64.StdEncoding.EncodeToString([]byte(text))
 		}
+		data[key] = value
 	}
 	delete(secret, "stringData")
 }
