@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -31,7 +32,10 @@ func (s *session) adopts(t *target) bool {
 
 // migrate takes the fields out of result, of a dry run, that former managers alone
 // hold. Most of those are defaults, which the API server puts back: it is asked again.
+// If it does not let them go, for one of them cannot be changed, former managers keep
+// them all: t.migrates is not set then.
 func (s *session) migrate(ctx context.Context, t *target, result *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	t.migrates = true
 	theirs := fieldsOf(result, Former)
 	kept := fieldsOf(result, func(e metav1.ManagedFieldsEntry) bool { return !Former(e) })
 	without := result.DeepCopy()
@@ -43,7 +47,11 @@ func (s *session) migrate(ctx context.Context, t *target, result *unstructured.U
 	}
 	without.SetResourceVersion(t.live.GetResourceVersion())
 	after, err := t.resource.Update(ctx, without, metav1.UpdateOptions{FieldManager: Manager, DryRun: []string{metav1.DryRunAll}})
-	if err != nil {
+	switch {
+	case apierrors.IsInvalid(err):
+		t.migrates = false
+		return result, nil
+	case err != nil:
 		return nil, fmt.Errorf("without what former managers set: %w", err)
 	}
 	return after, nil

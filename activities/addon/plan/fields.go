@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +26,7 @@ func fieldsOf(live *unstructured.Unstructured, match func(metav1.ManagedFieldsEn
 		}
 		var one fieldpath.Set
 		// An entry that cannot be read is nobody's: the API server wrote it.
-		if err := one.FromJSON(bytes.NewReader(e.FieldsV1.Raw)); err == nil {
+		if err := one.FromJSON(e.FieldsV1.GetRawReader()); err == nil {
 			all = all.Union(&one)
 		}
 	}

@@ -162,3 +162,39 @@ spec:
 		})
 	}
 }
+
+// TestAdoptionOfWhatTheServerMade has objects with fields that the API server made up
+// for their creator: they are no change, whether they can be let go or not.
+func TestAdoptionOfWhatTheServerMade(t *testing.T) {
+	tests := map[string]struct {
+		text, more string
+		migrates   bool
+	}{
+		"the address of a Service": {
+			text: "apiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: NS}\nspec: {type: NodePort, ports: [{port: 80}]}\n", migrates: true,
+		},
+		"the selector of a Job":                   {text: job, migrates: true},
+		"the claims of a StatefulSet":             {text: statefulSet, migrates: true},
+		"the finalizer of a claim":                {text: claim, migrates: true},
+		"the policies of a StorageClass":          {text: storageClass, migrates: true},
+		"the subjects of a RoleBinding":           {text: binding, migrates: true},
+		"the tolerations of a Pod":                {text: pod, migrates: true},
+		"a field more, which can never be let go": {text: configMap, more: "immutable: true\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.apply(c.rendered(serviceAccount))
+			o := c.object(test.text + test.more)
+			if _, err := c.resource(o.Unstructured).Create(t.Context(), o.Unstructured, metav1.CreateOptions{FieldManager: "helm"}); err != nil {
+				t.Fatal(err)
+			}
+			if o.GetNamespace() == "" {
+				t.Cleanup(func() { c.delete(o.Unstructured) })
+			}
+			if i := c.only(c.rendered(test.text)); i.Action != plan.Unchanged || !i.Adopts || i.Migrates != test.migrates {
+				t.Errorf("it is planned as %+v", i)
+			}
+		})
+	}
+}
