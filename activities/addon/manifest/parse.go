@@ -19,13 +19,36 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // that Helm and kubectl send; an integer that no int64 holds is a float64, as it is for
 // the API server. An object may have a generateName for its name: see Check.
 func Parse(source string, data []byte) ([]Object, error) {
-	file := reader{source: source, budget: maxValues}
-	for i, doc := range split(data) {
-		if err := file.read(doc); err != nil {
-			return nil, fmt.Errorf("%s: document %d (line %d): %w", source, i+1, doc.firstLine(), err)
-		}
+	file := reader{source: source}
+	if err := each(source, data, file.add); err != nil {
+		return nil, err
 	}
 	return file.objects, nil
+}
+
+// Values reads the documents of a file as Parse does, whatever they are.
+func Values(source string, data []byte) ([]any, error) {
+	var values []any
+	err := each(source, data, func(value any) error {
+		values = append(values, value)
+		return nil
+	})
+	return values, err
+}
+
+// each hands the documents of a file that have content over, one after the other.
+func each(source string, data []byte, document func(value any) error) error {
+	budget := maxValues
+	for i, doc := range split(data) {
+		value, err := decode(doc, &budget)
+		if err == nil && value != nil {
+			err = document(value)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: document %d (line %d): %w", source, i+1, doc.firstLine(), err)
+		}
+	}
+	return nil
 }
 
 // document is a part of a file.
@@ -70,23 +93,13 @@ func (d document) firstLine() int {
 // reader collects the objects of one file.
 type reader struct {
 	source  string
-	budget  int
 	objects []Object
 }
 
-func (r *reader) read(doc document) error {
-	if len(bytes.TrimSpace(doc.text)) == 0 {
-		return nil
-	}
-	value, err := decode(doc, &r.budget)
-	if err != nil || value == nil {
-		return err
-	}
-	return r.add(value, 0)
-}
-
 // add appends the object that value is, or those that it lists.
-func (r *reader) add(value any, depth int) error {
+func (r *reader) add(value any) error { return r.addAt(value, 0) }
+
+func (r *reader) addAt(value any, depth int) error {
 	object, isObject := value.(map[string]any)
 	if !isObject {
 		return fmt.Errorf("it is %s, not an object", describe(value))
@@ -106,7 +119,7 @@ func (r *reader) add(value any, depth int) error {
 		return fmt.Errorf("lists are in lists more than %d deep", maxListDepth)
 	}
 	for i, item := range items {
-		if err := r.add(item, depth+1); err != nil {
+		if err := r.addAt(item, depth+1); err != nil {
 			return fmt.Errorf("item %d: %w", i+1, err)
 		}
 	}

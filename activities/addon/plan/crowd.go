@@ -72,12 +72,7 @@ func (c crowd) named(text string, about manifest.ID) (manifest.ID, bool) {
 	if !strings.Contains(text, "not found") && !strings.Contains(text, " was found") {
 		return manifest.ID{}, false
 	}
-	said := map[string]bool{}
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-.:", r)
-	}) {
-		said[strings.Trim(word, ".:")] = true
-	}
+	said := words(text)
 	kinds := strings.ToLower(text)
 	var found []manifest.ID
 	for id := range c.absent {
@@ -90,4 +85,15 @@ func (c crowd) named(text string, about manifest.ID) (manifest.ID, bool) {
 		return manifest.ID{}, false
 	}
 	return slices.MinFunc(found, func(a, b manifest.ID) int { return strings.Compare(a.String(), b.String()) }), true
+}
+
+// words are those of text, without what the API server puts around names.
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-.:", r)
+	}) {
+		out[strings.Trim(word, ".:")] = true
+	}
+	return out
 }

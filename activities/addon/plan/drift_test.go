@@ -41,6 +41,25 @@ rules: []
 `
 )
 
+const apiService = `
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.drift.example.com, annotations: {cert-manager.io/inject-ca-from: NS/cert}}
+spec: {group: drift.example.com, version: v1, groupPriorityMinimum: 1, versionPriority: 1, caBundle: Cg==, service: {name: none, namespace: NS}}
+`
+
+var converted = strings.Replace(strings.Replace(named("converted", widgets),
+	"metadata: {", "metadata: {annotations: {cert-manager.io/inject-ca-from: NS/cert}, ", 1),
+	"  scope: Namespaced", `  scope: Namespaced
+  conversion:
+    strategy: Webhook
+    webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1:1/"}}`, 1)
+
+// bundle is a certificate that somebody injects.
+func bundle(t *testing.T) string {
+	return base64.StdEncoding.EncodeToString(localtest.ControlPlane(t).CAData)
+}
+
 // TestNoDrift has what other programs write by arrangement into objects of an add-on.
 func TestNoDrift(t *testing.T) {
 	tests := map[string]struct {
@@ -63,6 +82,12 @@ func TestNoDrift(t *testing.T) {
 		"rules that are aggregated, and not rendered": {
 			rendered: []string{clusterRole}, unset: "rules: []", patch: `{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}`,
 		},
+		"the bundle of an APIService": {
+			rendered: []string{apiService}, patch: `{"spec":{"caBundle":"CA"}}`,
+		},
+		"the bundle of a definition's conversion": {
+			rendered: []string{converted}, patch: `{"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":"CA"}}}}}`,
+		},
 		"the claims of a StatefulSet, with their defaults": {
 			rendered: []string{statefulSet}, patch: `{"metadata":{"labels":{"team":"a"}}}`,
 		},
@@ -76,7 +101,7 @@ func TestNoDrift(t *testing.T) {
 			r := c.rendered(test.rendered...)
 			c.apply(r)
 			c.apply(c.rendered(test.live...))
-			c.patch(r.Set.Objects[0].Unstructured, test.patch)
+			c.patch(r.Set.Objects[0].Unstructured, strings.ReplaceAll(test.patch, "CA", bundle(t)))
 			if p := c.must(r); p.Counts.Changes() != 0 {
 				t.Errorf("it is planned as %+v", p.Items)
 			}
@@ -106,7 +131,7 @@ func TestInjectedBundle(t *testing.T) {
 	o := apply(rendered)
 	live := c.live(o.Unstructured)
 	hooks := live.Object["webhooks"].([]any)
-	hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = base64.StdEncoding.EncodeToString(localtest.ControlPlane(t).CAData)
+	hooks[0].(map[string]any)["clientConfig"].(map[string]any)["caBundle"] = bundle(t)
 	c.update(live)
 
 	t.Run("where none is rendered", func(t *testing.T) {

@@ -61,6 +61,9 @@ func (s *session) dryRun(ctx context.Context, t *target) (*unstructured.Unstruct
 	for range attempts {
 		result, err := t.resource.Apply(ctx, t.id.Name, s.body(t), options)
 		appeared := err == nil && t.live == nil && result.GetResourceVersion() != ""
+		if err == nil && s.adopts(t) {
+			result, err = s.migrate(ctx, t, result)
+		}
 		if !apierrors.IsConflict(err) && !appeared {
 			return result, err
 		}

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"bytes"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,7 +26,7 @@ func fieldsOf(live *unstructured.Unstructured, match func(metav1.ManagedFieldsEn
 		}
 		var one fieldpath.Set
 		// An entry that cannot be read is nobody's: the API server wrote it.
-		if err := one.FromJSON(bytes.NewReader(e.FieldsV1.Raw)); err == nil {
+		if err := one.FromJSON(e.FieldsV1.GetRawReader()); err == nil {
 			all = all.Union(&one)
 		}
 	}
@@ -48,7 +48,7 @@ func ownedAt(live *unstructured.Unstructured, p pointer) bool {
 func forsaken(live *unstructured.Unstructured, desired map[string]any) []pointer {
 	others := fieldsOf(live, func(e metav1.ManagedFieldsEntry) bool { return !ours(e) })
 	var out []pointer
-	for path := range applied(live).Difference(others).Leaves().All() {
+	for _, path := range only(applied(live), others) {
 		p, ok := plainPointer(path)
 		if !ok {
 			continue
@@ -58,6 +58,25 @@ func forsaken(live *unstructured.Unstructured, desired map[string]any) []pointer
 		}
 	}
 	return out
+}
+
+// only are the fields of a that b has no part of, those above before those within.
+func only(a, b *fieldpath.Set) []fieldpath.Path {
+	var out []fieldpath.Path
+	for path := range a.All() {
+		if !b.Has(path) && within(b, path).Empty() {
+			out = append(out, path.Copy())
+		}
+	}
+	slices.SortStableFunc(out, func(p, q fieldpath.Path) int { return len(p) - len(q) })
+	return out
+}
+
+func within(s *fieldpath.Set, path fieldpath.Path) *fieldpath.Set {
+	for _, element := range path {
+		s = s.WithPrefix(element)
+	}
+	return s
 }
 
 // plainPointer is path as a pointer, if it leads through no list.

@@ -58,7 +58,7 @@ func (s *session) item(ctx context.Context, t *target, doubt string) (Item, erro
 		item.Hash = s.itemHash(item, s.desired(t), nil)
 		return item, nil
 	}
-	ignored := s.ignored(t)
+	ignored := append(s.ignored(t), s.toolsMarks(t)...)
 	item.UID, item.ResourceVersion = t.live.GetUID(), t.live.GetResourceVersion()
 	live, planned := normal(t.live.Object, ignored), normal(f.planned, ignored)
 	changes := compare(live, planned)

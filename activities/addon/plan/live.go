@@ -34,6 +34,8 @@ type target struct {
 	live     *unstructured.Unstructured
 	// unserved says why resource is nil.
 	unserved string
+	// migrates is set if the plan is made for fields that former managers let go.
+	migrates bool
 }
 
 // session is one comparison: what all of its objects have in common.

@@ -24,6 +24,8 @@ const (
 	// shortSecret is how long one is, at least, that is masked in objects other than
 	// Secrets. Shorter ones are half of all words there.
 	shortSecret = 4
+	// fileSecret is how long a secret is that is rather a file with secrets in it.
+	fileSecret = 8 << 10
 )
 
 // Mask hides secrets in text: long ones wherever they stand, quoted and encoded too,
@@ -91,16 +93,24 @@ func everyday(word string) bool {
 }
 
 // forms are the ways to write a secret: as it is, as JSON and Go quote it, in URLs, and
-// in base64, also inside of a longer encoded text.
+// in base64, also inside of a longer encoded text. Of whole files it is the lines only.
 func forms(secret []byte) []string {
-	var out []string
+	if len(secret) > fileSecret {
+		return append(lines(secret), string(secret))
+	}
+	out := lines(secret)
 	for _, text := range []string{string(secret), strings.TrimSpace(string(secret))} {
 		quoted := strconv.Quote(text)
 		out = append(out, text, quoted[1:len(quoted)-1], url.QueryEscape(text), url.PathEscape(text))
 		out = append(out, base64Forms([]byte(text))...)
 	}
+	return out
+}
+
+// lines are those of secret that look like keys: PEM is shown line by line.
+func lines(secret []byte) []string {
+	var out []string
 	for line := range strings.Lines(string(secret)) {
-		// A key in PEM is shown line by line.
 		if line = strings.TrimSpace(line); len(line) > 2*longSecret && !strings.ContainsRune(line, ' ') {
 			out = append(out, line)
 		}
@@ -175,9 +185,12 @@ func secretsOf(object *unstructured.Unstructured) [][]byte {
 		values, _ := object.Object[field].(map[string]any)
 		for _, value := range values {
 			text := fmt.Sprint(value)
-			out = append(out, []byte(text))
-			if decoded, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
+			decoded, err := base64.StdEncoding.DecodeString(text)
+			if field == "data" && err == nil {
 				out = append(out, decoded)
+			}
+			if field != "data" || base64.StdEncoding.EncodeToString(decoded) != text {
+				out = append(out, []byte(text)) // as it is: its base64 is a form of decoded
 			}
 		}
 	}

@@ -33,7 +33,7 @@ var (
 func (s *session) own(item *Item, t *target) {
 	label := t.live.GetLabels()[Label]
 	item.Unmarked = label != s.Addon
-	item.Adopts = item.Unmarked && !s.owned[t.live.GetUID()]
+	item.Adopts, item.Migrates = s.adopts(t), t.migrates
 	switch tool := toolOf(t.live); {
 	case label != "" && item.Unmarked:
 		item.Owner = "the add-on " + label

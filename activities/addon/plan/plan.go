@@ -68,6 +68,9 @@ type Item struct {
 	Note string `json:"note,omitempty"`
 	// Adopts is set for an object that exists and was not the add-on's until now.
 	Adopts bool `json:"adopts,omitempty"`
+	// Migrates is set if the fields that Former managers hold become the add-on's
+	// before the object is applied: the plan was made for that.
+	Migrates bool `json:"migrates,omitempty"`
 	// Unmarked is set if the live object lacks the add-on's label. The label is no
 	// change, and still has to be written.
 	Unmarked bool `json:"unmarked,omitempty"`

@@ -12,6 +12,8 @@ import (
 // was reviewed has moved if the fresh item has the same Hash; the object is as planned
 // already if its Action is Unchanged, which for one to be pruned means that it is gone.
 //
+// Whether it is blocked is no part of the hash: fresh.Blocked tells.
+//
 // body is what to apply: it names the object and the resourceVersion that the fresh
 // item was made from. It is nil for objects that are not in the set.
 func (p Planner) Recheck(ctx context.Context, r Request, planned Item) (fresh Item, body *unstructured.Unstructured, err error) {
