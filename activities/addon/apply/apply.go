@@ -99,21 +99,19 @@ func (a *Applier) stage(ctx context.Context, r plan.Request, of map[manifest.ID]
 
 // one has the object of item as planned.
 func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done, error) {
-	if item.Action == plan.Unchanged && !item.Unmarked && item.Blocked == "" {
+	if isDone(item) {
 		return Done{ID: item.ID, UID: item.UID}, nil
 	}
 	for range attempts {
 		fresh, body, err := a.Recheck(ctx, r, item)
-		if err != nil {
+		switch {
+		case err != nil:
 			return Done{}, err
-		}
-		if fresh.Blocked != "" {
-			return Done{}, &BlockedError{ID: item.ID, Why: fresh.Blocked}
-		}
-		if fresh.Action == plan.Unchanged && !fresh.Unmarked {
+		case isDone(fresh):
 			return Done{ID: item.ID, UID: fresh.UID}, nil
-		}
-		if !follows(item, fresh) {
+		case fresh.Blocked != "":
+			return Done{}, &BlockedError{ID: item.ID, Why: fresh.Blocked}
+		case !follows(item, fresh):
 			return Done{}, &moved{item, fresh}
 		}
 		uid, err := a.write(ctx, r, fresh, body)
@@ -126,6 +124,11 @@ func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done
 		}
 	}
 	return Done{}, errBusy
+}
+
+// isDone says whether nothing is left to be written.
+func isDone(item plan.Item) bool {
+	return item.Action == plan.Unchanged && !item.Unmarked && item.Blocked == ""
 }
 
 // follows says whether fresh is what was planned, or what is left of it: an object that is to
@@ -150,7 +153,7 @@ func (a *Applier) write(ctx context.Context, r plan.Request, fresh plan.Item, bo
 		}
 		body = withoutIdentity(body)
 	}
-	if fresh.Adopts {
+	if fresh.Migrates {
 		version, err := a.inherit(ctx, resource, fresh)
 		if err != nil {
 			return "", err

@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,7 +56,7 @@ func inherited(entries []metav1.ManagedFieldsEntry, version string) (after []met
 		changed = changed || !ours
 		set := fieldpath.NewSet()
 		if e.FieldsV1 != nil {
-			if err := set.FromJSON(bytes.NewReader(e.FieldsV1.Raw)); err != nil {
+			if err := set.FromJSON(e.FieldsV1.GetRawReader()); err != nil {
 				return nil, false, fmt.Errorf("read the fields of manager %s: %w", e.Manager, err)
 			}
 		}
@@ -70,6 +69,6 @@ func inherited(entries []metav1.ManagedFieldsEntry, version string) (after []met
 	now := metav1.NewTime(time.Now())
 	return slices.Insert(after, 0, metav1.ManagedFieldsEntry{
 		Manager: plan.Manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version,
-		Time: &now, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: raw},
+		Time: &now, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
 	}), changed, nil
 }
