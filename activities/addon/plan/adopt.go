@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // former are the field managers of tools that an add-on takes objects over from.
@@ -27,7 +29,7 @@ func Former(e metav1.ManagedFieldsEntry) bool {
 
 // adopts is whether t exists and was not the add-on's until now.
 func (s *session) adopts(t *target) bool {
-	return t.live != nil && t.live.GetLabels()[Label] != s.Addon && !s.owned[t.live.GetUID()]
+	return t.live != nil && t.live.GetLabels()[addons.LabelAddon] != s.Addon && !s.owned[t.live.GetUID()]
 }
 
 // migrate takes the fields out of result, of a dry run, that former managers alone
@@ -46,7 +48,7 @@ func (s *session) migrate(ctx context.Context, t *target, result *unstructured.U
 		return result, nil
 	}
 	without.SetResourceVersion(t.live.GetResourceVersion())
-	after, err := t.resource.Update(ctx, without, metav1.UpdateOptions{FieldManager: Manager, DryRun: []string{metav1.DryRunAll}})
+	after, err := t.resource.Update(ctx, without, metav1.UpdateOptions{FieldManager: addons.FieldManager, DryRun: []string{metav1.DryRunAll}})
 	switch {
 	case apierrors.IsInvalid(err):
 		t.migrates = false

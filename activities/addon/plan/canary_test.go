@@ -48,7 +48,7 @@ stringData: {password: LIVE, pin: SHORT, file: "user: x\npassword: LIVE\n"}
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: leaky, namespace: NS}
-data: {url: "https://u:LIVE@host", values: "VALUES", more: "a\nLIVE\nb"}
+data: {url: "https://u:LIVE@host", values: "VALUES", more: "a\nLIVE\nb", dropped: "LIVE and GONE"}
 `
 )
 
@@ -67,7 +67,9 @@ func TestNoSecretInPlans(t *testing.T) {
 	}
 	c.patch(kept.Unstructured, string(annotation))
 
-	text := func(s string) string { return withSecrets(strings.ReplaceAll(s, "LIVE", "NEW")) }
+	text := func(s string) string {
+		return withSecrets(strings.NewReplacer(`, dropped: "LIVE and GONE"`, "", "LIVE", "NEW").Replace(s))
+	}
 	r := c.rendered(text(strings.Replace(secretText, "NAME", "kept", 1)), text(configText),
 		text(strings.Replace(secretText, "NAME", "added", 1)), text(strings.Replace(configText, "leaky", "fresh", 1)))
 	r.Prune = true
@@ -83,6 +85,9 @@ func TestNoSecretInPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNoCanary(t, "the plan", string(encoded))
+	if i := itemOf(t, p, "leaky"); !strings.Contains(i.Diff, "-  dropped: <secret> and <secret>") {
+		t.Errorf("the diff does not tell what goes:\n%s", i.Diff)
+	}
 	if i := itemOf(t, p, "kept"); !strings.Contains(i.Diff, "-  password: <changed, old>") || !strings.Contains(i.Diff, "+  password: <changed, new>") || !strings.Contains(i.Diff, "pin: <unchanged>") {
 		t.Errorf("the diff does not tell what changed:\n%s", i.Diff)
 	}

@@ -66,6 +66,18 @@ func (c crowd) definition(t *target) (manifest.ID, bool) {
 	return id, ok && t.id.Group != ""
 }
 
+// serves is whether a CustomResourceDefinition of the cluster has the version.
+func serves(definition *unstructured.Unstructured, version string) bool {
+	if definition == nil {
+		return false
+	}
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	return slices.ContainsFunc(versions, func(v any) bool {
+		fields, _ := v.(map[string]any)
+		return fields["name"] == version && fields["served"] == true
+	})
+}
+
 // named is the object that comes with the plan and that text, the API server's about
 // another object, says is not there.
 func (c crowd) named(text string, about manifest.ID) (manifest.ID, bool) {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // attempts bounds how often an object is read anew because it changed between being
@@ -57,7 +58,7 @@ func (s *session) foresee(ctx context.Context, t *target, doubt string) (forecas
 // dryRun has the API server apply t without keeping it, on top of the very object
 // that t.live is: it reads it anew if it became another.
 func (s *session) dryRun(ctx context.Context, t *target) (*unstructured.Unstructured, error) {
-	options := metav1.ApplyOptions{FieldManager: Manager, Force: true, DryRun: []string{metav1.DryRunAll}}
+	options := metav1.ApplyOptions{FieldManager: addons.FieldManager, Force: true, DryRun: []string{metav1.DryRunAll}}
 	for range attempts {
 		result, err := t.resource.Apply(ctx, t.id.Name, s.body(t), options)
 		appeared := err == nil && t.live == nil && result.GetResourceVersion() != ""

@@ -202,6 +202,19 @@ func TestObjectErrors(t *testing.T) {
 	})
 }
 
+// A mapper that was made before the definition came would let one believe that no
+// custom resource is there.
+func TestStaleDiscovery(t *testing.T) {
+	c := newCluster(t)
+	stale := newStaleMapper(t)
+	c.established(named("stale", widgets))
+	c.apply(c.rendered(named("stale", widget)))
+	p := c.Planner
+	p.Mapper = stale
+	_, err := p.Plan(t.Context(), c.rendered(named("stale", widgets), named("stale", widget)))
+	wantErrors(t, err, map[string]string{"one": "look at the APIs again"})
+}
+
 func wantErrors(t *testing.T, err error, want map[string]string) {
 	t.Helper()
 	var errs plan.Errors

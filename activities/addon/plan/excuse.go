@@ -9,6 +9,9 @@ import (
 	"example.com/fairlead/activities/addon/manifest"
 )
 
+// maxReason bounds what a reason quotes: the status of an Addon has no room for more.
+const maxReason = 400
+
 // excuse says why a failed dry run tells nothing about the object. It is empty for
 // all other failures, which are errors of the object.
 func (s *session) excuse(err error, about manifest.ID, doubt string) string {
@@ -19,9 +22,9 @@ func (s *session) excuse(err error, about manifest.ID, doubt string) string {
 	message := status.Status().Message
 	switch {
 	case strings.Contains(message, "does not support dry run"):
-		return "an admission webhook refuses dry runs: " + s.mask.errorText(message)
+		return "an admission webhook refuses dry runs: " + s.told(message)
 	case strings.Contains(message, "failed calling webhook"):
-		return "an admission webhook cannot be asked: " + s.mask.errorText(message)
+		return "an admission webhook cannot be asked: " + s.told(message)
 	case doubt != "":
 		return doubt
 	}
@@ -29,4 +32,8 @@ func (s *session) excuse(err error, about manifest.ID, doubt string) string {
 		return id.String() + " comes in the same plan"
 	}
 	return ""
+}
+
+func (s *session) told(message string) string {
+	return cut(s.mask.strict(message), maxReason, "… (cut)")
 }

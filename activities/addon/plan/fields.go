@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // applied are the fields of live that the add-ons' manager has applied.
@@ -14,7 +16,7 @@ func applied(live *unstructured.Unstructured) *fieldpath.Set {
 }
 
 func ours(e metav1.ManagedFieldsEntry) bool {
-	return e.Manager == Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+	return e.Manager == addons.FieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 }
 
 // fieldsOf joins the fields of the managers that match.

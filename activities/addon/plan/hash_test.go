@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // TestHash moves something between two plans: the hash tells whether the second would
@@ -56,7 +57,7 @@ func TestHash(t *testing.T) {
 			c := newCluster(t)
 			c.apply(c.rendered(hashed))
 			r := c.rendered(hashed)
-			r.Ignore = []plan.Ignore{{Group: "apps", Kind: "Deployment", JSONPointers: []string{"/spec/minReadySeconds"}}}
+			r.Ignore = []addons.IgnoredDifference{{Group: "apps", Kind: "Deployment", JSONPointers: []string{"/spec/minReadySeconds"}}}
 			set(c, &r, "replicas: 2", "replicas: 3")
 			first := c.must(r)
 			if first.Counts != (plan.Counts{Update: 1}) {

@@ -6,19 +6,10 @@ import (
 	"strings"
 
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
-// Ignore names fields that the add-on leaves as they are. The live value counts; what
-// is rendered is for new objects only.
-type Ignore struct {
-	Group, Kind string
-	// Namespace and Name are empty for any.
-	Namespace, Name string
-	// JSONPointers as /spec/replicas.
-	JSONPointers []string
-}
-
-func (i Ignore) matches(id manifest.ID) bool {
+func matches(i addons.IgnoredDifference, id manifest.ID) bool {
 	return i.Group == id.Group && i.Kind == id.Kind &&
 		(i.Namespace == "" || i.Namespace == id.Namespace) && (i.Name == "" || i.Name == id.Name)
 }
@@ -38,7 +29,7 @@ func parsePointer(text string) pointer {
 func (s *session) ignored(t *target) []pointer {
 	var out []pointer
 	for _, i := range s.Ignore {
-		if i.matches(t.id) {
+		if matches(i, t.id) {
 			for _, text := range i.JSONPointers {
 				out = append(out, parsePointer(text))
 			}

@@ -23,6 +23,7 @@ const parallel = 8
 var (
 	errNoName = errors.New("it has no name: only a hook may leave the name to the API server")
 	errTwice  = errors.New("it is rendered twice")
+	errStale  = errors.New("the cluster has its CustomResourceDefinition, and does not serve its kind yet: look at the APIs again")
 )
 
 // target is an object of the set beside what the cluster has.
@@ -79,9 +80,25 @@ func (p Planner) look(ctx context.Context, r Request) (*session, error) {
 	}
 	s.learnSecrets()
 	s.crowd.missing(s.targets)
+	if err := s.checkDefinitions(ctx); err != nil {
+		return nil, err
+	}
 	var err error
 	s.scaled, err = s.autoscaled(ctx)
 	return s, err
+}
+
+// checkDefinitions refuses what was not looked for because its kind seemed unknown,
+// while the cluster has its definition: it may be there.
+func (s *session) checkDefinitions(ctx context.Context) error {
+	return s.each(ctx, func(_ context.Context, i int) error {
+		t := s.targets[i]
+		definition, ok := s.crowd.definition(t)
+		if t.unserved != "" && ok && serves(s.crowd.first[definition].live, t.GroupVersionKind().Version) {
+			return errStale
+		}
+		return nil
+	})
 }
 
 // learnSecrets makes the mask of all secrets that are known so far, those that will be

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 // instance are none: charts set them by themselves.
 var (
 	markLabels = []string{
-		Label, fluxKustomize + "name", fluxKustomize + "namespace", fluxHelm + "name", fluxHelm + "namespace",
+		addons.LabelAddon, fluxKustomize + "name", fluxKustomize + "namespace", fluxHelm + "name", fluxHelm + "namespace",
 	}
 	markAnnotations = []string{
 		helmName, helmNamespace, argoTracking, "argocd.argoproj.io/installation-id", lastApplied,
@@ -31,7 +33,7 @@ var (
 // own says in item whose t.live is, and whether that or something else blocks what is
 // to be done with it.
 func (s *session) own(item *Item, t *target) {
-	label := t.live.GetLabels()[Label]
+	label := t.live.GetLabels()[addons.LabelAddon]
 	item.Unmarked = label != s.Addon
 	item.Adopts, item.Migrates = s.adopts(t), t.migrates
 	switch tool := toolOf(t.live); {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 func TestOwners(t *testing.T) {
@@ -76,7 +77,7 @@ func TestAdoption(t *testing.T) {
 	})
 	t.Run("and what would change is said", func(t *testing.T) {
 		i := c.only(c.rendered(strings.Replace(configMap, "blue", "red", 1)))
-		if !i.Adopts || i.Action != plan.Update || strings.Contains(i.Diff, plan.Label) {
+		if !i.Adopts || i.Action != plan.Update || strings.Contains(i.Diff, addons.LabelAddon) {
 			t.Errorf("it is planned as %+v", i)
 		}
 	})

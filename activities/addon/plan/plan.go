@@ -11,13 +11,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"example.com/fairlead/activities/addon/manifest"
-)
-
-const (
-	// Manager is the field manager that add-ons are applied as.
-	Manager = "rendimiento-addons"
-	// Label is on every object of an add-on, and names it.
-	Label = "rendimiento.ai/addon"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // Action is what is to be done to an object.
@@ -26,10 +20,11 @@ type Action string
 // The actions. Keep is for objects of the inventory that are in the set no more and
 // stay in the cluster; Item.Note has why.
 const (
-	Create    Action = "create"
-	Update    Action = "update"
-	Replace   Action = "replace"
-	Prune     Action = "prune"
+	Create  = Action(addons.ActionCreate)
+	Update  = Action(addons.ActionUpdate)
+	Replace = Action(addons.ActionReplace)
+	Prune   = Action(addons.ActionPrune)
+
 	Unchanged Action = "unchanged"
 	Keep      Action = "keep"
 )
@@ -122,7 +117,9 @@ type Request struct {
 	Prune bool
 	// ReplaceAllowed is whether an object may be deleted and made again.
 	ReplaceAllowed bool
-	Ignore         []Ignore
+	// Ignore names fields that the add-on leaves as they are. The live value counts;
+	// what is rendered is for new objects only.
+	Ignore []addons.IgnoredDifference
 	// Secrets are texts to mask besides the values of the Secrets of Set.
 	Secrets [][]byte
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -19,6 +21,7 @@ import (
 
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 )
 
@@ -84,7 +87,7 @@ func mark(o *unstructured.Unstructured, name string) {
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels[plan.Label] = name
+	labels[addons.LabelAddon] = name
 	o.SetLabels(labels)
 }
 
@@ -106,7 +109,7 @@ func (c *cluster) resource(o *unstructured.Unstructured) dynamic.ResourceInterfa
 func (c *cluster) apply(r plan.Request) {
 	c.t.Helper()
 	for _, o := range r.Set.Objects {
-		c.applyAs(plan.Manager, o.Unstructured)
+		c.applyAs(addons.FieldManager, o.Unstructured)
 	}
 }
 
@@ -240,6 +243,21 @@ func TestPlan(t *testing.T) {
 		i := c.only(c.rendered(strings.Replace(configMap, ", size: small", "", 1)))
 		if i.Action != plan.Update || !strings.Contains(i.Diff, "-  size: small\n") {
 			t.Errorf("it is planned as %+v", i)
+		}
+	})
+
+	t.Run("a plan is the same after it was stored", func(t *testing.T) {
+		want := c.must(c.rendered(strings.Replace(configMap, "blue", "red", 1)))
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := new(plan.Plan)
+		if err := json.Unmarshal(text, got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // leftover is an object of the inventory that the set has no more.
@@ -99,7 +100,7 @@ func (s *session) keeps(l *leftover) string {
 	if l.unserved {
 		return "the cluster does not serve its kind, so nobody can tell whether it is there"
 	}
-	label := l.live.GetLabels()[Label]
+	label := l.live.GetLabels()[addons.LabelAddon]
 	switch {
 	case label != "" && label != s.Addon:
 		return fmt.Sprintf("it is the add-on %s's now", label)

@@ -58,3 +58,17 @@ func newMapper(t *testing.T) meta.RESTMapper {
 	}
 	return restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(apis))
 }
+
+// newStaleMapper knows the APIs of now, and never others.
+func newStaleMapper(t *testing.T) meta.RESTMapper {
+	t.Helper()
+	apis, err := discovery.NewDiscoveryClientForConfig(localtest.ControlPlane(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := restmapper.GetAPIGroupResources(apis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return restmapper.NewDiscoveryRESTMapper(groups)
+}
