@@ -17,6 +17,7 @@ import (
 
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 const (
@@ -160,7 +161,7 @@ func (a *Applier) write(ctx context.Context, r plan.Request, fresh plan.Item, bo
 		}
 		body.SetResourceVersion(version)
 	}
-	written, err := resource.Apply(ctx, fresh.ID.Name, body, metav1.ApplyOptions{FieldManager: plan.Manager, Force: true})
+	written, err := resource.Apply(ctx, fresh.ID.Name, body, metav1.ApplyOptions{FieldManager: addons.FieldManager, Force: true})
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"example.com/fairlead/activities/addon/apply"
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 func TestApply(t *testing.T) {
@@ -70,7 +71,7 @@ func TestApply(t *testing.T) {
 	t.Run("another add-on's object is not taken", func(t *testing.T) {
 		w := newWorld(t, blue)
 		o := newWorldObject(w, strings.Replace(blue, "blue", "red", 1))
-		o.SetLabels(map[string]string{plan.Label: "bakery"})
+		o.SetLabels(map[string]string{addons.LabelAddon: "bakery"})
 		w.must(w.c.Create(t.Context(), o))
 		_, err := w.sync(w.plan())
 		if err == nil || !strings.Contains(err.Error(), "bakery") || value(w.live(blue), "data", "color") != "red" {

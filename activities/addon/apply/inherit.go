@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 )
 
 // inherit makes the fields that former managers hold of an object the add-on's own: those
@@ -37,7 +38,7 @@ func (a *Applier) inherit(ctx context.Context, resource dynamic.ResourceInterfac
 	if err != nil {
 		return "", err
 	}
-	live, err = resource.Patch(ctx, fresh.ID.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: plan.Manager})
+	live, err = resource.Patch(ctx, fresh.ID.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: addons.FieldManager})
 	if err != nil {
 		return "", fmt.Errorf("take over its fields: %w", err)
 	}
@@ -48,7 +49,7 @@ func (a *Applier) inherit(ctx context.Context, resource dynamic.ResourceInterfac
 func inherited(entries []metav1.ManagedFieldsEntry, version string) (after []metav1.ManagedFieldsEntry, changed bool, err error) {
 	all := fieldpath.NewSet()
 	for _, e := range entries {
-		ours := e.Manager == plan.Manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+		ours := e.Manager == addons.FieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 		if !ours && !plan.Former(e) {
 			after = append(after, e)
 			continue
@@ -68,7 +69,7 @@ func inherited(entries []metav1.ManagedFieldsEntry, version string) (after []met
 	}
 	now := metav1.NewTime(time.Now())
 	return slices.Insert(after, 0, metav1.ManagedFieldsEntry{
-		Manager: plan.Manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version,
+		Manager: addons.FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version,
 		Time: &now, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),
 	}), changed, nil
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/internal/eventually"
 )
 
@@ -127,7 +127,7 @@ func TestAdopt(t *testing.T) {
 	w.must(err)
 	var live corev1.ConfigMap
 	w.must(w.c.Get(t.Context(), client.ObjectKey{Namespace: w.ns, Name: "settings"}, &live))
-	if live.Data["old"] != "" || live.Data["color"] != "blue" || live.Labels[plan.Label] != "shop" {
+	if live.Data["old"] != "" || live.Data["color"] != "blue" || live.Labels[addons.LabelAddon] != "shop" {
 		t.Errorf("what Helm had set and nobody renders is there still: %v, labels %v", live.Data, live.Labels)
 	}
 	for _, e := range live.ManagedFields {

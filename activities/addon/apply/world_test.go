@@ -17,6 +17,7 @@ import (
 	"example.com/fairlead/activities/addon/apply"
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/plan"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 )
 
@@ -64,7 +65,7 @@ func (w *world) render(texts ...string) {
 			if labels == nil {
 				labels = map[string]string{}
 			}
-			labels[plan.Label] = w.Addon
+			labels[addons.LabelAddon] = w.Addon
 			o.SetLabels(labels)
 			w.Set.Objects = append(w.Set.Objects, o)
 		}
