@@ -1,0 +1,30 @@
+package plan
+
+import (
+	"github.com/aymanbagabas/go-udiff"
+	"sigs.k8s.io/yaml"
+
+	"example.com/fairlead/activities/addon/manifest"
+)
+
+// MaxDiff bounds the diff of one object.
+const MaxDiff = 64 << 10
+
+// diff shows how an object would change, with its secrets masked. Either side is nil
+// if the object is not there.
+func (s *session) diff(id manifest.ID, live, planned map[string]any) string {
+	live, planned = s.mask.objects(id.GroupKind, live, planned)
+	text := udiff.Unified("live", "planned", toYAML(live), toYAML(planned))
+	return cut(text, MaxDiff, "\n… the rest of the diff is left out\n")
+}
+
+func toYAML(object map[string]any) string {
+	if object == nil {
+		return ""
+	}
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		panic(err) // objects came from JSON
+	}
+	return string(text)
+}
