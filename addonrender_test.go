@@ -16,6 +16,8 @@ import (
 	"example.com/fairlead/deploy/local/localtest"
 )
 
+var hooksChart = filepath.Join(renderData, "charts", "hooks")
+
 // write makes files by their paths below dir.
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
@@ -41,11 +43,11 @@ func renderAddon(t *testing.T, env []string, args ...string) (out, errs string, 
 	return o.String(), e.String(), err
 }
 
-// chartRepository serves a classic repository that has the chart hooks, and counts downloads of it.
-func chartRepository(t *testing.T) (url string, downloads func() int) {
+// chartRepository serves a classic repository that has a chart, and counts downloads of it.
+func chartRepository(t *testing.T, chart string) (url string, downloads func() int) {
 	t.Helper()
 	dir := t.TempDir()
-	stdout(t, filepath.Join(localtest.Dir(t), "helm"), "package", filepath.Join(renderData, "charts", "hooks"), "--version", "1.2.3", "--destination", dir)
+	stdout(t, filepath.Join(localtest.Dir(t), "helm"), "package", chart, "--version", "1.2.3", "--destination", dir)
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {
 		t.Fatalf("the packed chart is %q (%v)", packed, err)
@@ -55,7 +57,7 @@ func chartRepository(t *testing.T) (url string, downloads func() int) {
 		t.Fatal(err)
 	}
 	name := filepath.Base(packed[0])
-	write(t, dir, map[string]string{"index.yaml": fmt.Sprintf("apiVersion: v1\nentries:\n  hooks:\n  - version: 1.2.3\n    digest: %x\n    urls: [%s]\n", sha256.Sum256(data), name)})
+	write(t, dir, map[string]string{"index.yaml": fmt.Sprintf("apiVersion: v1\nentries:\n  %s:\n  - version: 1.2.3\n    digest: %x\n    urls: [%s]\n", filepath.Base(chart), sha256.Sum256(data), name)})
 	asked := make(chan struct{}, 100)
 	files := http.FileServer(http.Dir(dir))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +71,7 @@ func chartRepository(t *testing.T) (url string, downloads func() int) {
 }
 
 func TestADefinedChartIsPrintedAsTheChartItself(t *testing.T) {
-	url, downloads := chartRepository(t)
+	url, downloads := chartRepository(t, hooksChart)
 	dir := t.TempDir()
 	values, err := os.ReadFile(filepath.Join(renderData, "values", "plain.yaml"))
 	if err != nil {
@@ -80,7 +82,7 @@ func TestADefinedChartIsPrintedAsTheChartItself(t *testing.T) {
 		"valuesFrom: [{secretRef: {name: site}}, {configMapRef: {name: more}}]\nvalues:\n  " + strings.ReplaceAll(strings.TrimSpace(string(values)), "\n", "\n  ") + "\n"})
 	more := []string{"--kube-version", "1.30", "--api-versions", "a/v1,b/v1", "--with-hooks"}
 	unpacked := filepath.Join(t.TempDir(), "hooks")
-	if err := os.CopyFS(unpacked, os.DirFS(filepath.Join(renderData, "charts", "hooks"))); err != nil {
+	if err := os.CopyFS(unpacked, os.DirFS(hooksChart)); err != nil {
 		t.Fatal(err)
 	}
 	packedVersion(t, unpacked, "1.2.3")
@@ -133,8 +135,22 @@ func packedVersion(t *testing.T, dir, version string) {
 	write(t, dir, map[string]string{"Chart.yaml": strings.Join(lines, "\n")})
 }
 
+func TestNumbersOfADefinitionStayWhole(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"count/Chart.yaml":           "apiVersion: v2\nname: count\nversion: 0.0.0\n",
+		"count/templates/count.yaml": "small: {{ .Values.small }}\nlarge: {{ .Values.large }}\n",
+	})
+	url, _ := chartRepository(t, filepath.Join(dir, "count"))
+	write(t, dir, map[string]string{"count.yaml": "name: count\nnamespace: trade\nhelm: {repo: '" + url + "', chart: count, version: 1.2.3}\nvalues: {small: 3, large: 9007199254740993}\n"})
+	got, errs, err := renderAddon(t, nil, "-f", filepath.Join(dir, "count.yaml"), "--cache-dir", filepath.Join(dir, "cache"))
+	if want := "---\n# Source: count/templates/count.yaml\nsmall: 3\nlarge: 9007199254740993\n"; got != want {
+		t.Errorf("got %q, %v, %s, want %q", got, err, errs, want)
+	}
+}
+
 func TestChartsAreKeptInTheCacheDirectoryOfTheUser(t *testing.T) {
-	url, _ := chartRepository(t)
+	url, _ := chartRepository(t, hooksChart)
 	home := t.TempDir()
 	write(t, home, map[string]string{"shop.yaml": "name: shop\nnamespace: trade\nhelm: {repo: '" + url + "', chart: hooks, version: 1.2.3}\n"})
 	if _, errs, err := renderAddon(t, []string{"XDG_CACHE_HOME=" + home}, "-f", filepath.Join(home, "shop.yaml")); err != nil {
@@ -147,7 +163,7 @@ func TestChartsAreKeptInTheCacheDirectoryOfTheUser(t *testing.T) {
 
 func TestAddonRenderOfADefinitionNamesTheRemedy(t *testing.T) {
 	dir := t.TempDir()
-	url, _ := chartRepository(t)
+	url, _ := chartRepository(t, hooksChart)
 	chart := "name: web\nnamespace: trade\nhelm: {repo: '" + url + "', chart: hooks, version: 1.2.3}\n"
 	write(t, dir, map[string]string{
 		"chart.yaml":   chart,

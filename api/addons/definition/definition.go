@@ -54,6 +54,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	found := problems{file: file, lines: map[string]int{}}
+	found.duplicates(doc.node)
 	found.shape(doc)
 	if err := found.err(); err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package definition_test
 import (
 	"context"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -180,7 +179,7 @@ func store(t *testing.T, a *addons.Addon) error {
 }
 
 func TestLinesOfAllProblemsAreTold(t *testing.T) {
-	_, err := definition.Parse("addons/web.yaml", []byte(strings.ReplaceAll(`---
+	_, err := definition.Parse("addons/web.yaml", []byte(`---
 # a comment
 name: Web
 helm:
@@ -192,13 +191,13 @@ autoSync: true
 prune: "yes"
 dependsOn:
 - name: other
-- nmae: another
-`, "\t", "  ")))
+- nam: another
+`))
 	want := `addons/web.yaml:7: helm.version must be text: put it in quotes
 addons/web.yaml:8: unknown field "helm.branch"
 addons/web.yaml:9: unknown field "autoSync"
 addons/web.yaml:10: prune must be true or false
-addons/web.yaml:13: unknown field "dependsOn[1].nmae"`
+addons/web.yaml:13: unknown field "dependsOn[1].nam"`
 	if err == nil {
 		t.Fatal("it is taken")
 	}

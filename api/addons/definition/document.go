@@ -32,9 +32,6 @@ func read(data []byte) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := duplicates(node); err != nil {
-		return nil, err
-	}
 	doc := &document{node: node}
 	if doc.json, err = yaml.YAMLToJSON(data); err != nil {
 		return nil, err
@@ -69,36 +66,6 @@ func decode(data []byte) (any, error) {
 	var value any
 	err := decoder.Decode(&value)
 	return value, err
-}
-
-// duplicates is an error about the first key that is twice in a map.
-func duplicates(node *yaml3.Node) error {
-	if node.Kind == yaml3.MappingNode {
-		seen := map[string]int{}
-		for i := 0; i < len(node.Content); i += 2 {
-			key := node.Content[i]
-			name := nameOf(key)
-			if before, twice := seen[name]; twice {
-				return fmt.Errorf("line %d: %q is set already in line %d", key.Line, name, before)
-			}
-			seen[name] = key.Line
-		}
-	}
-	for _, child := range node.Content {
-		if err := duplicates(child); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// nameOf is a key as it is in JSON: yes, on and true are one.
-func nameOf(key *yaml3.Node) string {
-	var value any
-	if key.Kind != yaml3.ScalarNode || key.Style != 0 || yaml2.Unmarshal([]byte(key.Value), &value) != nil || value == nil {
-		return key.Value
-	}
-	return fmt.Sprint(value)
 }
 
 // yamlOf is a map as YAML text, its keys in order, so that two files that say the same make

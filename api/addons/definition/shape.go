@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	yaml2 "go.yaml.in/yaml/v2"
 	yaml3 "go.yaml.in/yaml/v3"
 )
 
@@ -32,7 +33,7 @@ func (p *problems) add(field, format string, args ...any) {
 		field = field[:max(strings.LastIndexAny(field, ".["), 0)]
 		line, known = p.lines[field]
 	}
-	p.found = append(p.found, problem{line: line, text: fmt.Sprintf(format, args...)})
+	p.found = append(p.found, problem{line, fmt.Sprintf(format, args...)})
 }
 
 // err is all that was found, in the order of the file.
@@ -43,6 +44,33 @@ func (p *problems) err() error {
 		all = append(all, fmt.Errorf("%s:%d: %s", p.file, one.line, one.text))
 	}
 	return errors.Join(all...)
+}
+
+// duplicates finds keys that are twice in a map, of values too.
+func (p *problems) duplicates(node *yaml3.Node) {
+	if node.Kind == yaml3.MappingNode {
+		seen := map[string]int{}
+		for i := 0; i < len(node.Content); i += 2 {
+			key := node.Content[i]
+			name := nameOf(key)
+			if before, twice := seen[name]; twice {
+				p.found = append(p.found, problem{key.Line, fmt.Sprintf("%q is set already in line %d", name, before)})
+			}
+			seen[name] = key.Line
+		}
+	}
+	for _, child := range node.Content {
+		p.duplicates(child)
+	}
+}
+
+// nameOf is a key as it is in JSON: yes, on and true are one.
+func nameOf(key *yaml3.Node) string {
+	var value any
+	if key.Kind != yaml3.ScalarNode || key.Style != 0 || yaml2.Unmarshal([]byte(key.Value), &value) != nil || value == nil {
+		return key.Value
+	}
+	return fmt.Sprint(value)
 }
 
 // shape finds fields that there are not, and values of another type than their field.
