@@ -38,9 +38,6 @@ func Check(ctx context.Context, reader client.Reader, mapper meta.RESTMapper, ob
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelReads)
 	for i, o := range objects {
-		if ctx.Err() != nil {
-			break
-		}
 		g.Go(func() error {
 			v, err := look(ctx, reader, kinds[o.GroupKind], o)
 			if err != nil {
@@ -52,9 +49,6 @@ func Check(ctx context.Context, reader client.Reader, mapper meta.RESTMapper, ob
 	}
 	if err := g.Wait(); err != nil {
 		return addons.Health{}, err
-	}
-	if err := ctx.Err(); err != nil && sum.seen < len(objects) {
-		return addons.Health{}, fmt.Errorf("see how objects are: %w", err)
 	}
 	return sum.health(), nil
 }
@@ -69,15 +63,14 @@ type finding struct {
 
 // summary of findings, which come in any order. It keeps one of them.
 type summary struct {
-	mu           sync.Mutex
-	worst        finding
-	seen, unwell int
+	mu     sync.Mutex
+	worst  finding
+	unwell int
 }
 
 func (s *summary) add(f finding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen++
 	if f.Status == addons.HealthHealthy {
 		return
 	}

@@ -77,11 +77,21 @@ func unread(k kind, o Owned, err error) (Verdict, error) {
 		return Verdict{addons.HealthMissing, "is not there"}, nil
 	case apierrors.IsForbidden(err):
 		return Verdict{addons.HealthUnknown, "there is no right to get " + right(k, o)}, nil
-	case extends(o.Group) && (apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)):
+	case extends(o.Group) && isDown(err):
 		// As of an aggregated API whose server is down, or a conversion that fails.
 		return Verdict{addons.HealthUnknown, "its API does not answer: " + err.Error()}, nil
 	default:
 		return Verdict{}, err
+	}
+}
+
+func isDown(err error) bool {
+	switch apierrors.ReasonForError(err) {
+	case metav1.StatusReasonServiceUnavailable, metav1.StatusReasonInternalError,
+		metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -49,9 +49,9 @@ func joined(first, second string) string {
 	return first + ": " + second
 }
 
-// short is a message on one line, and cut.
+// short is a message on one line, without a full stop, and cut.
 func short(message string) string {
-	message = strings.Join(strings.Fields(message), " ")
+	message = strings.TrimSuffix(strings.Join(strings.Fields(message), " "), ".")
 	if len(message) <= maxMessageBytes {
 		return message
 	}
