@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"example.com/fairlead/activities/addon/health"
@@ -152,6 +154,13 @@ func TestAnOutageIsNoHealth(t *testing.T) {
 	if !errors.Is(err, errRefused) || !strings.Contains(err.Error(), config.String()) {
 		t.Errorf("without an API server: %v, want an error that names the object", err)
 	}
+	down := w.client(func(c *rest.Config) {
+		c.Wrap(func(http.RoundTripper) http.RoundTripper { return unavailable{} })
+	})
+	_, err = health.Check(t.Context(), down, w.mapper(), []health.Owned{config})
+	if !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("while the API server is not available: %v, want its error", err)
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := health.Check(ended, w.Client, w.mapper(), []health.Owned{config}); !errors.Is(err, context.Canceled) {
@@ -164,3 +173,13 @@ var errRefused = errors.New("connection refused")
 type refusing struct{}
 
 func (refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, errRefused }
+
+type unavailable struct{}
+
+func (unavailable) RoundTrip(req *http.Request) (*http.Response, error) {
+	r := httptest.NewRecorder()
+	r.WriteHeader(http.StatusServiceUnavailable)
+	resp := r.Result()
+	resp.Request = req
+	return resp, nil
+}
