@@ -83,10 +83,10 @@ func TestAMessageIsShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	deploy := w.make(web + `
-status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, message: "first\nsecond ` + strings.Repeat("ä", 5000) + `"}]}
+status: {observedGeneration: 1, conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate, message: "first\nthird ` + strings.Repeat("ä", 5000) + `"}]}
 `)
 	got := w.check(deploy).Message
-	if len(got) > 400 || !utf8.ValidString(got) || !strings.HasPrefix(got, "Deployment "+w.namespace+"/web: 0 of 2 replicas are there: first second ä") {
+	if len(got) > 400 || !utf8.ValidString(got) || !strings.HasPrefix(got, "Deployment "+w.namespace+"/web: 0 of 2 replicas are there: first third ä") {
 		t.Errorf("message of %d bytes: %q", len(got), got)
 	}
 }
