@@ -29,7 +29,7 @@ func (r *Runner) wait(ctx context.Context, o *unstructured.Unstructured, timeout
 	if !isJob(o) && !isPod(o) {
 		return nil
 	}
-	failed := &FailedError{ID: manifest.Object{Unstructured: o}.ID()}
+	id := manifest.IDOf(o)
 	patience, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var last string
@@ -49,15 +49,13 @@ func (r *Runner) wait(ctx context.Context, o *unstructured.Unstructured, timeout
 	case err == nil, ctx.Err() != nil:
 		return err
 	case errors.As(err, &why):
-		failed.Why = why.words
+		return r.failure(id, why.words)
 	case errors.Is(err, errGone):
-		failed.Why = errGone.Error()
+		return r.failure(id, errGone.Error())
 	case patience.Err() != nil:
-		failed.Why = fmt.Sprintf("had not ended after %s: %s%s", timeout, last, r.stuck(ctx, o))
-	default:
-		return fmt.Errorf("wait for hook %s: %w", failed.ID, err)
+		return r.failure(id, fmt.Sprintf("had not ended after %s: %s%s", timeout, last, r.stuck(ctx, o)))
 	}
-	return failed
+	return fmt.Errorf("wait for hook %s: %w", id, err)
 }
 
 // reason is why an object has failed.
