@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +28,11 @@ const jobKept = time.Hour
 // generateName.
 const maxName, maxBase = 63, 55
 
+// maxRun is how long the name of a run may be, in bytes.
+const maxRun = 512
+
+const ttlField = "ttlSecondsAfterFinished"
+
 // ensure returns the object that this run of h has made, or makes it. What another run has
 // left is deleted before, if h's policies say so.
 func (r *Runner) ensure(ctx context.Context, h Ran) (*unstructured.Unstructured, error) {
@@ -37,11 +44,15 @@ func (r *Runner) ensure(ctx context.Context, h Ran) (*unstructured.Unstructured,
 	if err != nil {
 		return nil, err
 	}
-	if live != nil && !h.made(live) {
-		if err := r.makeWay(ctx, h, live); err != nil {
-			return nil, err
-		}
-		live = nil
+	switch {
+	case live == nil:
+	case !h.made(live):
+		err, live = r.makeWay(ctx, h, live), nil
+	case live.GetDeletionTimestamp() != nil && !works(live): // somebody has deleted it
+		err, live = r.untilGone(ctx, live), nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	if live != nil {
 		return live, nil
@@ -63,6 +74,9 @@ func (r *Runner) ensure(ctx context.Context, h Ran) (*unstructured.Unstructured,
 
 // object is what is created for this run of h.
 func (h Ran) object() (*unstructured.Unstructured, error) {
+	if h.Run == "" || len(h.Run) > maxRun || !utf8.ValidString(h.Run) {
+		return nil, fmt.Errorf("hook %s: its run is called %q, which is no text of 1 to %d bytes", h.ID(), h.Run, maxRun)
+	}
 	o := h.DeepCopy()
 	if o.GetName() == "" { // the same run always makes the same one
 		sum := sha256.Sum256([]byte(h.Run))
@@ -73,16 +87,22 @@ func (h Ran) object() (*unstructured.Unstructured, error) {
 		annotations = map[string]string{}
 	}
 	annotations[addons.AnnotationHookRun] = h.Run
-	ttl, found, err := unstructured.NestedInt64(o.Object, "spec", "ttlSecondsAfterFinished")
-	if err == nil && found && isJob(o) && ttl < int64(jobKept.Seconds()) {
+	if ttl, ok := ttlOf(o); ok && ttl < int64(jobKept.Seconds()) {
 		annotations[addons.AnnotationHookTTL] = strconv.FormatInt(ttl, 10)
-		err = unstructured.SetNestedField(o.Object, int64(jobKept.Seconds()), "spec", "ttlSecondsAfterFinished")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("hook %s: %w", h.ID(), err)
+		if err := unstructured.SetNestedField(o.Object, int64(jobKept.Seconds()), "spec", ttlField); err != nil {
+			return nil, fmt.Errorf("hook %s: %w", h.ID(), err)
+		}
 	}
 	o.SetAnnotations(annotations)
 	return o, nil
+}
+
+// ttlOf is the time after which a Job that has ended goes by itself. What is no Job, and what
+// is wrong, has none: the API server judges it.
+func ttlOf(o *unstructured.Unstructured) (int64, bool) {
+	spec, _ := o.Object["spec"].(map[string]any)
+	ttl, ok := spec[ttlField].(int64)
+	return ttl, ok && isJob(o)
 }
 
 // made says whether this run of h has made live.
@@ -96,7 +116,7 @@ func (r *Runner) live(ctx context.Context, o *unstructured.Unstructured) (*unstr
 	live.SetGroupVersionKind(o.GroupVersionKind())
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read hook %s: %w", manifest.IDOf(o), err)
@@ -116,6 +136,9 @@ func (r *Runner) makeWay(ctx context.Context, h Ran, live *unstructured.Unstruct
 	}
 	return r.remove(ctx, live)
 }
+
+// works says whether o does work that has an end.
+func works(o *unstructured.Unstructured) bool { return isJob(o) || isPod(o) }
 
 func isJob(o *unstructured.Unstructured) bool {
 	return o.GroupVersionKind().GroupKind().String() == "Job.batch"

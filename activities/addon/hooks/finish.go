@@ -61,7 +61,7 @@ func (r *Runner) restoreTTL(ctx context.Context, live *unstructured.Unstructured
 	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{addons.AnnotationHookTTL: nil}},
-		"spec":     map[string]any{"ttlSecondsAfterFinished": ttl},
+		"spec":     map[string]any{ttlField: ttl},
 	})
 	if err != nil {
 		return fmt.Errorf("restore the TTL of hook %s: %w", manifest.IDOf(live), err)
