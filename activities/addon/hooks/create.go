@@ -57,7 +57,11 @@ func (r *Runner) ensure(ctx context.Context, h Ran) (*unstructured.Unstructured,
 	if live != nil {
 		return live, nil
 	}
-	err = r.Client.Create(ctx, o, client.FieldOwner(addons.FieldManager))
+	return r.create(ctx, h, o)
+}
+
+func (r *Runner) create(ctx context.Context, h Ran, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	err := r.Client.Create(ctx, o, client.FieldOwner(addons.FieldManager))
 	if apierrors.IsAlreadyExists(err) { // it may be ours: the reply of an earlier call was lost
 		if live, lookErr := r.live(ctx, o); lookErr == nil && live != nil && h.made(live) {
 			return live, nil

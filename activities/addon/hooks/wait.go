@@ -89,21 +89,31 @@ func (r *reason) Error() string { return r.words }
 // ended says whether a Job or Pod has, how far it is, and as *reason that it has failed.
 func ended(live *unstructured.Unstructured) (done bool, words string, err error) {
 	if isPod(live) {
-		var pod corev1.Pod
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &pod); err != nil {
-			return false, "", err
-		}
-		switch pod.Status.Phase {
-		case corev1.PodSucceeded:
-			return true, "", nil
-		case corev1.PodFailed:
-			return false, "", &reason{"failed: " + joined(pod.Status.Reason, podFailure(&pod))}
-		}
-		if live.GetDeletionTimestamp() != nil {
-			return false, "", errGone
-		}
-		return false, "pod is " + string(pod.Status.Phase), nil
+		done, words, err = podEnded(live)
+	} else {
+		done, words, err = jobEnded(live)
 	}
+	if !done && err == nil && live.GetDeletionTimestamp() != nil {
+		err = errGone
+	}
+	return done, words, err
+}
+
+func podEnded(live *unstructured.Unstructured) (done bool, words string, err error) {
+	var pod corev1.Pod
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &pod); err != nil {
+		return false, "", err
+	}
+	switch pod.Status.Phase {
+	case corev1.PodSucceeded:
+		return true, "", nil
+	case corev1.PodFailed:
+		return false, "", &reason{"failed: " + joined(pod.Status.Reason, podFailure(&pod))}
+	}
+	return false, "pod is " + string(pod.Status.Phase), nil
+}
+
+func jobEnded(live *unstructured.Unstructured) (done bool, words string, err error) {
 	var job batchv1.Job
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, &job); err != nil {
 		return false, "", err
@@ -116,9 +126,6 @@ func ended(live *unstructured.Unstructured) (done bool, words string, err error)
 		case c.Type == batchv1.JobFailed:
 			return false, "", &reason{"failed: " + joined(c.Reason, c.Message)}
 		}
-	}
-	if live.GetDeletionTimestamp() != nil {
-		return false, "", errGone
 	}
 	if ptr.Deref(job.Spec.Suspend, false) {
 		return false, "it is suspended", nil
