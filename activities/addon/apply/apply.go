@@ -38,8 +38,7 @@ type Applier struct {
 
 // Done is what became of one object.
 type Done struct {
-	manifest.ID
-
+	ID  manifest.ID
 	UID types.UID
 	// Written is set if it was not as planned already.
 	Written bool

@@ -31,7 +31,7 @@ const (
 func (a *Applier) settle(ctx context.Context, stage []manifest.Object) error {
 	defined := false
 	for _, o := range stage {
-		if o.GroupVersionKind().GroupKind() != definition {
+		if !manifest.IsDefinition(o.GroupVersionKind().GroupKind()) {
 			continue
 		}
 		defined = true
@@ -45,8 +45,6 @@ func (a *Applier) settle(ctx context.Context, stage []manifest.Object) error {
 	}
 	return nil
 }
-
-var definition = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 func (a *Applier) served(ctx context.Context, o manifest.Object) error {
 	resource, err := a.resource(o.ID(), o.GroupVersionKind().Version)

@@ -107,7 +107,7 @@ func written(done []apply.Done) map[string]bool {
 	names := map[string]bool{}
 	for _, d := range done {
 		if d.Written {
-			names[d.Name] = true
+			names[d.ID.Name] = true
 		}
 	}
 	return names

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,10 +24,19 @@ import (
 // one that is gone tells nothing any more.
 const jobKept = time.Hour
 
-// ensure returns the object that run has made, or makes it. What an earlier run has left of
-// h is deleted before, if its policies say so.
-func (r *Runner) ensure(ctx context.Context, h manifest.Hook, run string) (*unstructured.Unstructured, error) {
-	o, err := r.object(h, run)
+// maxName is how long the name of a Job or Pod may be, and maxBase what is left of it for a
+// generateName.
+const maxName, maxBase = 63, 55
+
+// maxRun is how long the name of a run may be, in bytes.
+const maxRun = 512
+
+const ttlField = "ttlSecondsAfterFinished"
+
+// ensure returns the object that this run of h has made, or makes it. What another run has
+// left is deleted before, if h's policies say so.
+func (r *Runner) ensure(ctx context.Context, h Ran) (*unstructured.Unstructured, error) {
+	o, err := h.object()
 	if err != nil {
 		return nil, err
 	}
@@ -33,53 +44,74 @@ func (r *Runner) ensure(ctx context.Context, h manifest.Hook, run string) (*unst
 	if err != nil {
 		return nil, err
 	}
-	if live != nil && !madeBy(live, run) {
-		if err := r.makeWay(ctx, h, live); err != nil {
-			return nil, err
-		}
-		live = nil
+	switch {
+	case live == nil:
+	case !h.made(live):
+		err, live = r.makeWay(ctx, h, live), nil
+	case live.GetDeletionTimestamp() != nil && !works(live): // somebody has deleted it
+		err, live = r.untilGone(ctx, live), nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	if live != nil {
 		return live, nil
 	}
-	err = r.Client.Create(ctx, o, client.FieldOwner(r.Manager))
+	return r.create(ctx, h, o)
+}
+
+func (r *Runner) create(ctx context.Context, h Ran, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	err := r.Client.Create(ctx, o, client.FieldOwner(addons.FieldManager))
 	if apierrors.IsAlreadyExists(err) { // it may be ours: the reply of an earlier call was lost
-		if live, lookErr := r.live(ctx, o); lookErr == nil && live != nil && madeBy(live, run) {
+		if live, lookErr := r.live(ctx, o); lookErr == nil && live != nil && h.made(live) {
 			return live, nil
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("create hook %s: %w", manifest.Object{Unstructured: o}.ID(), err)
+	switch {
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		return nil, r.failure(manifest.IDOf(o), "was refused: "+err.Error())
+	case err != nil:
+		return nil, fmt.Errorf("create hook %s: %w", manifest.IDOf(o), err)
 	}
 	return o, nil
 }
 
-// object is what is created for h by run.
-func (r *Runner) object(h manifest.Hook, run string) (*unstructured.Unstructured, error) {
+// object is what is created for this run of h.
+func (h Ran) object() (*unstructured.Unstructured, error) {
+	if h.Run == "" || len(h.Run) > maxRun || !utf8.ValidString(h.Run) {
+		return nil, fmt.Errorf("hook %s: its run is called %q, which is no text of 1 to %d bytes", h.ID(), h.Run, maxRun)
+	}
 	o := h.DeepCopy()
 	if o.GetName() == "" { // the same run always makes the same one
-		sum := sha256.Sum256([]byte(run))
-		o.SetName(o.GetGenerateName() + hex.EncodeToString(sum[:])[:8])
+		sum := sha256.Sum256([]byte(h.Run))
+		o.SetName(o.GetGenerateName()[:min(len(o.GetGenerateName()), maxBase)] + hex.EncodeToString(sum[:])[:maxName-maxBase])
 	}
 	annotations := maps.Clone(o.GetAnnotations())
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[RunAnnotation] = run
-	ttl, found, err := unstructured.NestedInt64(o.Object, "spec", "ttlSecondsAfterFinished")
-	if err == nil && found && isJob(o) && ttl < int64(jobKept.Seconds()) {
-		annotations[ttlAnnotation] = strconv.FormatInt(ttl, 10)
-		err = unstructured.SetNestedField(o.Object, int64(jobKept.Seconds()), "spec", "ttlSecondsAfterFinished")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("hook %s: %w", h.ID(), err)
+	annotations[addons.AnnotationHookRun] = h.Run
+	if ttl, ok := ttlOf(o); ok && ttl < int64(jobKept.Seconds()) {
+		annotations[addons.AnnotationHookTTL] = strconv.FormatInt(ttl, 10)
+		if err := unstructured.SetNestedField(o.Object, int64(jobKept.Seconds()), "spec", ttlField); err != nil {
+			return nil, fmt.Errorf("hook %s: %w", h.ID(), err)
+		}
 	}
 	o.SetAnnotations(annotations)
 	return o, nil
 }
 
-func madeBy(live *unstructured.Unstructured, run string) bool {
-	return live.GetAnnotations()[RunAnnotation] == run
+// ttlOf is the time after which a Job that has ended goes by itself. What is no Job, and what
+// is wrong, has none: the API server judges it.
+func ttlOf(o *unstructured.Unstructured) (int64, bool) {
+	spec, _ := o.Object["spec"].(map[string]any)
+	ttl, ok := spec[ttlField].(int64)
+	return ttl, ok && isJob(o)
+}
+
+// made says whether this run of h has made live.
+func (h Ran) made(live *unstructured.Unstructured) bool {
+	return live.GetAnnotations()[addons.AnnotationHookRun] == h.Run
 }
 
 // live reads what there is of o, nil if there is nothing.
@@ -88,26 +120,29 @@ func (r *Runner) live(ctx context.Context, o *unstructured.Unstructured) (*unstr
 	live.SetGroupVersionKind(o.GroupVersionKind())
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
 	switch {
-	case apierrors.IsNotFound(err):
+	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("read hook %s: %w", manifest.Object{Unstructured: o}.ID(), err)
+		return nil, fmt.Errorf("read hook %s: %w", manifest.IDOf(o), err)
 	}
 	return live, nil
 }
 
 // makeWay deletes what is in the way of h.
-func (r *Runner) makeWay(ctx context.Context, h manifest.Hook, live *unstructured.Unstructured) error {
+func (r *Runner) makeWay(ctx context.Context, h Ran, live *unstructured.Unstructured) error {
 	owner := live.GetLabels()[addons.LabelAddon]
 	switch {
 	case owner != "" && owner != r.Addon:
-		return &FailedError{ID: h.ID(), Why: "was not created: one of that name belongs to add-on " + owner}
-	case !slices.Contains(h.DeletePolicies, manifest.BeforeHookCreation) || isDefinition(live):
-		return &FailedError{ID: h.ID(), Why: "was not created: it exists already, and no " + string(manifest.BeforeHookCreation) +
-			" policy has it replaced; delete it, or add the policy to the chart"}
+		return r.failure(h.ID(), "was not created: one of that name belongs to add-on "+owner)
+	case !slices.Contains(h.DeletePolicies, manifest.BeforeHookCreation) || manifest.IsDefinition(live.GroupVersionKind().GroupKind()):
+		return r.failure(h.ID(), "was not created: it exists already, and no "+string(manifest.BeforeHookCreation)+
+			" policy has it replaced; delete it, or add the policy to the chart")
 	}
 	return r.remove(ctx, live)
 }
+
+// works says whether o does work that has an end.
+func works(o *unstructured.Unstructured) bool { return isJob(o) || isPod(o) }
 
 func isJob(o *unstructured.Unstructured) bool {
 	return o.GroupVersionKind().GroupKind().String() == "Job.batch"
@@ -115,10 +150,4 @@ func isJob(o *unstructured.Unstructured) bool {
 
 func isPod(o *unstructured.Unstructured) bool {
 	return o.GroupVersionKind().GroupKind().String() == "Pod"
-}
-
-// isDefinition: with a CustomResourceDefinition go all resources of its kind, so that hooks
-// never delete one.
-func isDefinition(o *unstructured.Unstructured) bool {
-	return o.GetKind() == "CustomResourceDefinition"
 }

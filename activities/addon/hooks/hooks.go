@@ -2,7 +2,6 @@
 package hooks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,14 +12,6 @@ import (
 	"example.com/fairlead/activities/addon/manifest"
 )
 
-const (
-	// RunAnnotation tells on the object of a hook what run made it: a run that goes on after a
-	// crash does not make it again.
-	RunAnnotation = "rendimiento.ai/hook-run"
-	// ttlAnnotation is the ttlSecondsAfterFinished that a Job has when its hook is over.
-	ttlAnnotation = "rendimiento.ai/hook-ttl"
-)
-
 // Runner runs hooks. Its caller runs them one after the other, and may repeat any call that
 // did not return, also in another process.
 type Runner struct {
@@ -28,8 +19,8 @@ type Runner struct {
 	Client client.WithWatch
 	// Logs has what a container has printed.
 	Logs Logs
-	// Manager is the field manager of what is created.
-	Manager string
+	// Mask hides secrets in texts of the API server and of pods.
+	Mask func(string) string
 	// Addon is the name of the add-on that hooks run for.
 	Addon string
 }
@@ -49,12 +40,21 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return "hook " + e.ID.String() + " " + e.Why }
 
+// Ran is a hook as it is run once.
+type Ran struct {
+	manifest.Hook
+
+	// Run tells this run from all others: of another sync, at another event, and of another
+	// hook that has the same name.
+	Run string
+}
+
 // Run makes the object of h and waits until it has done its work: Jobs and Pods until they
 // end, all else not at all. It returns what its pods printed, if h asks for that. A timeout
 // counts from this call. Progress is told in words, now and then. When h itself fails, the
 // error is *FailedError.
-func (r *Runner) Run(ctx context.Context, h manifest.Hook, run string, timeout time.Duration, progress func(string)) (output string, err error) {
-	o, err := r.ensure(ctx, h, run)
+func (r *Runner) Run(ctx context.Context, h Ran, timeout time.Duration, progress func(string)) (output string, err error) {
+	o, err := r.ensure(ctx, h)
 	if err != nil {
 		return "", err
 	}
@@ -69,17 +69,18 @@ func (r *Runner) Run(ctx context.Context, h manifest.Hook, run string, timeout t
 	return "", err
 }
 
-// At returns the hooks of an event in the order in which they run: by weight, then by name,
-// and as they are rendered where these are equal.
-func At(all []manifest.Hook, event manifest.Event) []manifest.Hook {
+// failure is that of the hook itself. Why may have been told by the API server.
+func (r *Runner) failure(id manifest.ID, why string) *FailedError {
+	return &FailedError{ID: id, Why: r.Mask(why)}
+}
+
+// At returns the hooks of an event, in the order in which they run.
+func At(set manifest.Set, event manifest.Event) []manifest.Hook {
 	var found []manifest.Hook
-	for _, h := range all {
+	for _, h := range set.Hooks {
 		if slices.Contains(h.Events, event) {
 			found = append(found, h)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b manifest.Hook) int {
-		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.GetName(), b.GetName()))
-	})
 	return found
 }

@@ -4,21 +4,28 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxOutput is how much is kept of what a container has printed, in bytes.
-const maxOutput = 4 << 10
+const (
+	// maxOutput is how much is kept of what a container has printed, and maxOutputs of all of
+	// a hook's, in bytes.
+	maxOutput, maxOutputs = 4 << 10, 16 << 10
+	// maxLines is how many lines are asked for of a container.
+	maxLines = 500
+)
 
 // PodLogs reads logs from the API server.
 func PodLogs(c kubernetes.Interface) Logs {
 	return func(ctx context.Context, namespace, pod, container string, last int64) (string, error) {
-		stream, err := c.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).Stream(ctx)
+		stream, err := c.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container, TailLines: ptr.To[int64](maxLines)}).Stream(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -44,16 +51,21 @@ func tail(r io.Reader, last int64) (string, error) {
 	}
 }
 
-// output is the end of what the pods of o have printed. What cannot be read is told in its
-// place: it is no reason for a hook to fail.
+// output is the end of what the pods of o have printed, those of the newest first. What cannot
+// be read is told in its place: it is no reason for a hook to fail.
 func (r *Runner) output(ctx context.Context, o *unstructured.Unstructured) string {
 	pods, err := r.pods(ctx, o)
 	if err != nil {
 		return fmt.Sprintf("(the pods were not found: %v)", err)
 	}
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
 	var b strings.Builder
 	for _, pod := range pods {
 		for _, c := range pod.Spec.Containers {
+			if b.Len() >= maxOutputs-maxOutput {
+				b.WriteString("(and more)\n")
+				return r.Mask(b.String())
+			}
 			text, err := r.Logs(ctx, pod.Namespace, pod.Name, c.Name, maxOutput)
 			if err != nil {
 				text = fmt.Sprintf("(not read: %v)", err)
@@ -61,7 +73,7 @@ func (r *Runner) output(ctx context.Context, o *unstructured.Unstructured) strin
 			fmt.Fprintf(&b, "== pod %s, container %s\n%s\n", pod.Name, c.Name, strings.TrimRight(text, "\n"))
 		}
 	}
-	return b.String()
+	return r.Mask(b.String())
 }
 
 // pods of o, which is a Job or a Pod.

@@ -20,7 +20,7 @@ func TestResume(t *testing.T) {
 		dead, kill := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() {
-			_, err := w.Run(dead, h, "1", time.Minute, func(string) {})
+			_, err := w.Run(dead, hooks.Ran{Hook: h, Run: "1"}, time.Minute, func(string) {})
 			first <- err
 		}()
 		w.start(h, "1") // at the same time, as after a worker that only seemed dead
@@ -51,6 +51,22 @@ func TestResume(t *testing.T) {
 		w.status(h, completed)
 		_, err = r.result()
 		w.must(err)
+	})
+	t.Run("two hooks of one name at one event both run", func(t *testing.T) {
+		w := newWorld(t)
+		first, second := w.job("migrate"), w.job("migrate", policies(manifest.BeforeHookCreation, manifest.HookSucceeded))
+		r := w.start(first, "1/pre-install/0")
+		w.status(first, completed)
+		_, err := r.result()
+		w.must(err)
+		r = w.start(second, "1/pre-install/1")
+		w.status(second, completed)
+		_, err = r.result()
+		w.must(err)
+		w.must(w.Succeeded(t.Context(), []hooks.Ran{{Hook: first, Run: "1/pre-install/0"}, {Hook: second, Run: "1/pre-install/1"}}))
+		if w.live(second) != nil {
+			t.Error("the second one's policy has nothing deleted")
+		}
 	})
 	t.Run("what is in the way stays without the policy", func(t *testing.T) {
 		w := newWorld(t)
@@ -88,7 +104,7 @@ func TestTTL(t *testing.T) {
 	w.status(h, completed)
 	_, err := r.result()
 	w.must(err)
-	w.must(w.Succeeded(t.Context(), []manifest.Hook{h}, "1"))
+	w.must(w.Succeeded(t.Context(), ran("1", h)))
 	if live := w.live(h); live != nil && seconds(live) != 0 { // a controller may have deleted it by now
 		t.Errorf("its TTL stays %d s, the chart has 0", seconds(live))
 	}
@@ -97,6 +113,15 @@ func TestTTL(t *testing.T) {
 	if got := seconds(w.live(long)); got != 86400 {
 		t.Errorf("a long TTL became %d", got)
 	}
+}
+
+// ran are hooks as they were run.
+func ran(run string, all ...manifest.Hook) []hooks.Ran {
+	var done []hooks.Ran
+	for _, h := range all {
+		done = append(done, hooks.Ran{Hook: h, Run: run})
+	}
+	return done
 }
 
 func TestTidy(t *testing.T) {
@@ -133,32 +158,32 @@ func TestTidy(t *testing.T) {
 	})
 	t.Run("after all have succeeded, those go that say so", func(t *testing.T) {
 		w := newWorld(t)
-		ran := done(w, succeeded, failed, always, before)
+		all := done(w, succeeded, failed, always, before)
 		for range 2 {
-			w.must(w.Succeeded(t.Context(), ran, "1"))
+			w.must(w.Succeeded(t.Context(), ran("1", all...)))
 		}
-		if left := stays(w, ran); left != "bd" {
+		if left := stays(w, all); left != "bd" {
 			t.Errorf("%q stay", left)
 		}
 	})
 	t.Run("after a failure, it goes by its policy and those before it by theirs", func(t *testing.T) {
 		w := newWorld(t)
-		ran := done(w, succeeded, failed, before, always)
-		w.must(w.Failed(t.Context(), ran[3], ran[:3], "1"))
-		if left := stays(w, ran); left != "bc" {
+		all := done(w, succeeded, failed, before, always)
+		w.must(w.Failed(t.Context(), ran("1", all...)[3], ran("1", all[:3]...)))
+		if left := stays(w, all); left != "bc" {
 			t.Errorf("%q stay", left)
 		}
-		ran = done(w, succeeded)
-		w.must(w.Failed(t.Context(), ran[0], nil, "1"))
-		if left := stays(w, ran); left != "a" {
+		all = done(w, succeeded)
+		w.must(w.Failed(t.Context(), ran("1", all...)[0], nil))
+		if left := stays(w, all); left != "a" {
 			t.Errorf("%q stay of one that failed and goes when it succeeds", left)
 		}
 	})
 	t.Run("what another run has made stays", func(t *testing.T) {
 		w := newWorld(t)
-		ran := done(w, succeeded)
-		w.must(w.Succeeded(t.Context(), ran, "another"))
-		if left := stays(w, ran); left != "a" {
+		all := done(w, succeeded)
+		w.must(w.Succeeded(t.Context(), ran("another", all...)))
+		if left := stays(w, all); left != "a" {
 			t.Errorf("%q stay", left)
 		}
 	})
@@ -177,8 +202,8 @@ spec:
 		t.Cleanup(func() { w.must(client.IgnoreNotFound(w.Client.Delete(context.Background(), h.DeepCopy()))) })
 		_, err := w.run(h, "1", time.Minute).result()
 		w.must(err)
-		w.must(w.Succeeded(t.Context(), []manifest.Hook{h}, "1"))
-		if w.live(h) == nil || w.live(h).GetAnnotations()[hooks.RunAnnotation] != "1" {
+		w.must(w.Succeeded(t.Context(), ran("1", h)))
+		if w.live(h) == nil || w.live(h).GetAnnotations()[addons.AnnotationHookRun] != "1" {
 			t.Error("the definition is gone")
 		}
 	})

@@ -1,7 +1,9 @@
 package hooks_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,25 +19,25 @@ import (
 	"example.com/fairlead/internal/eventually"
 )
 
-func TestOrder(t *testing.T) {
-	hook := func(name string, weight int, events ...manifest.Event) manifest.Hook {
+func TestAt(t *testing.T) {
+	hook := func(name string, events ...manifest.Event) manifest.Hook {
 		o := &unstructured.Unstructured{}
 		o.SetName(name)
-		return manifest.Hook{Object: manifest.Object{Unstructured: o}, Weight: weight, Events: events}
+		return manifest.Hook{Object: manifest.Object{Unstructured: o}, Events: events}
 	}
-	all := []manifest.Hook{
-		hook("z", 0, manifest.PreInstall), hook("b", 5, manifest.PreInstall, manifest.PreUpgrade), hook("a", 5, manifest.PreInstall),
-		hook("last", 10, manifest.PreInstall), hook("other", -1, manifest.PostInstall), hook("first", -10, manifest.PreInstall),
-	}
-	var got []string
-	for _, h := range hooks.At(all, manifest.PreInstall) {
-		got = append(got, h.GetName())
-	}
-	if diff := cmp.Diff([]string{"first", "z", "a", "b", "last"}, got); diff != "" {
-		t.Error(diff)
-	}
-	if at := hooks.At(all, manifest.PreUpgrade); len(at) != 1 || at[0].GetName() != "b" {
-		t.Errorf("at %s: %v", manifest.PreUpgrade, at)
+	set := manifest.Set{Hooks: []manifest.Hook{
+		hook("z", manifest.PreInstall, manifest.PreUpgrade), hook("other", manifest.PostInstall), hook("a", manifest.PreInstall),
+	}}
+	for event, want := range map[manifest.Event][]string{
+		manifest.PreInstall: {"z", "a"}, manifest.PreUpgrade: {"z"}, manifest.PostInstall: {"other"}, manifest.PreDelete: nil,
+	} {
+		var got []string
+		for _, h := range hooks.At(set, event) {
+			got = append(got, h.GetName())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("at %s: %s", event, diff)
+		}
 	}
 }
 
@@ -101,9 +103,18 @@ func TestRun(t *testing.T) {
 		w.must(w.Client.Delete(t.Context(), w.live(h), client.PropagationPolicy(metav1.DeletePropagationBackground)))
 		w.failed(r, "was deleted before it had ended")
 	})
+	t.Run("one that the API server refuses fails, and shows no secret", func(t *testing.T) {
+		w := newWorld(t)
+		h := w.hook("{apiVersion: v1, kind: Service, metadata: {name: wrong}, spec: {type: c4nary, ports: [{port: 80}]}}")
+		r := w.run(h, "1", time.Minute)
+		w.failed(r, "was refused", "***")
+		if strings.Contains(r.err.Error(), "c4nary") {
+			t.Errorf("error %v", r.err)
+		}
+	})
 	t.Run("one without a name gets one", func(t *testing.T) {
 		w := newWorld(t)
-		h := w.hook("{apiVersion: v1, kind: ConfigMap, metadata: {generateName: once-}}")
+		h := w.hook("{apiVersion: v1, kind: ConfigMap, metadata: {generateName: once-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-}}")
 		for range 2 { // of one run there is one
 			_, err := w.run(h, "1", time.Minute).result()
 			w.must(err)
@@ -143,6 +154,25 @@ func TestOutput(t *testing.T) {
 		var f *hooks.FailedError
 		if !errors.As(r.err, &f) || !strings.Contains(f.Output, "printed by main") {
 			t.Errorf("the error has no output: %+v", f)
+		}
+	})
+	t.Run("is no larger than a history takes, and shows no secret", func(t *testing.T) {
+		w := newWorld(t)
+		w.Logs = func(_ context.Context, _, _, _ string, last int64) (string, error) {
+			return strings.Repeat("c4nary\n", int(last)/7), nil
+		}
+		h := w.job("many", logged(manifest.LogSucceeded))
+		r := w.start(h, "1")
+		for n := range 20 {
+			pod := w.pod(fmt.Sprint("many-", n))
+			pod.SetLabels(map[string]string{"batch.kubernetes.io/controller-uid": string(w.live(h).GetUID())})
+			w.must(w.Client.Create(t.Context(), pod.Unstructured))
+		}
+		w.status(h, completed)
+		output, err := r.result()
+		w.must(err)
+		if len(output) < 4<<10 || len(output) > 17<<10 || strings.Contains(output, "c4nary") {
+			t.Errorf("output of %d bytes: %.100q", len(output), output)
 		}
 	})
 	t.Run("is nobody's who does not ask", func(t *testing.T) {

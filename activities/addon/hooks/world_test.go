@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"example.com/fairlead/activities/addon/hooks"
 	"example.com/fairlead/activities/addon/manifest"
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
 	"example.com/fairlead/internal/eventually"
 )
@@ -44,10 +46,12 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	return &world{
-		Runner: &hooks.Runner{Client: c, Logs: logs, Manager: "rendimiento-addons", Addon: "shop"},
+		Runner: &hooks.Runner{Client: c, Logs: logs, Mask: masked, Addon: "shop"},
 		t:      t, namespace: namespace,
 	}
 }
+
+func masked(text string) string { return strings.ReplaceAll(text, "c4nary", "***") }
 
 // job is the hook of a Job, changed by what is given.
 func (w *world) job(name string, change ...func(*manifest.Hook)) manifest.Hook {
@@ -112,7 +116,7 @@ func (w *world) start(h manifest.Hook, run string) *running {
 	r := w.run(h, run, time.Minute)
 	eventually.Until(w.t, "the object of the hook is there", func() bool {
 		live := w.live(h)
-		return live != nil && live.GetAnnotations()[hooks.RunAnnotation] == run
+		return live != nil && live.GetAnnotations()[addons.AnnotationHookRun] == run
 	})
 	return r
 }
@@ -121,7 +125,7 @@ func (w *world) run(h manifest.Hook, run string, timeout time.Duration) *running
 	r := &running{done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
-		r.output, r.err = w.Run(w.t.Context(), h, run, timeout, func(words string) {
+		r.output, r.err = w.Run(w.t.Context(), hooks.Ran{Hook: h, Run: run}, timeout, func(words string) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told = append(w.told, words)

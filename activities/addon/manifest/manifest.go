@@ -1,15 +1,15 @@
 // Package manifest has the words for what an add-on was rendered to: objects and hooks.
 package manifest
 
-import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-)
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// Set is what one render gives, in its order.
+// Set is what one render gives.
 type Set struct {
+	// Objects are in the order of the render. See Stages for that of an install.
 	Objects []Object
-	Hooks   []Hook
+	// Hooks are in the order in which Helm runs those of an event: by weight, then by the name
+	// of their document, then by kind. Whoever runs them only leaves out those of other events.
+	Hooks []Hook
 }
 
 // Object is one object of a set. It is not changed after it was made.
@@ -20,27 +20,6 @@ type Object struct {
 	Source string
 	// CRD is set for what a chart has in its crds folder, which Helm installs first.
 	CRD bool
-}
-
-// ID tells an object from all others of a cluster, whatever version of its API is used.
-type ID struct {
-	schema.GroupKind
-
-	Namespace, Name string
-}
-
-// ID of the object. Name is empty if the API server is to make one.
-func (o Object) ID() ID {
-	return ID{GroupKind: o.GroupVersionKind().GroupKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-}
-
-// String is the ID for people, as Deployment.apps shop/web.
-func (id ID) String() string {
-	name := id.Name
-	if id.Namespace != "" {
-		name = id.Namespace + "/" + name
-	}
-	return id.GroupKind.String() + " " + name
 }
 
 // Event is when a hook runs. The words are Helm's.

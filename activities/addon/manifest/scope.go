@@ -25,7 +25,7 @@ func (scope Scope) withDefinitions(objects []Object) Scope {
 func definedBy(objects []Object) map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	for _, o := range objects {
-		if !isDefinition(o.GroupVersionKind().GroupKind()) {
+		if !IsDefinition(o.GroupVersionKind().GroupKind()) {
 			continue
 		}
 		var gk schema.GroupKind
@@ -35,8 +35,4 @@ func definedBy(objects []Object) map[schema.GroupKind]bool {
 		kinds[gk] = scope == "Namespaced"
 	}
 	return kinds
-}
-
-func isDefinition(gk schema.GroupKind) bool {
-	return gk == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 }

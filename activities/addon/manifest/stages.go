@@ -95,7 +95,7 @@ type stage struct {
 
 func stageOf(o Object) stage {
 	gk := o.GroupVersionKind().GroupKind()
-	if isDefinition(gk) || gk == (schema.GroupKind{Kind: "Namespace"}) {
+	if IsDefinition(gk) || gk == (schema.GroupKind{Kind: "Namespace"}) {
 		return stage{rank: -1}
 	}
 	if rank := slices.Index(installOrder, gk.Kind); rank >= 0 {

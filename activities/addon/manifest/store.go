@@ -27,6 +27,7 @@ type storedHook struct {
 	Events         []Event        `json:"events"`
 	Weight         int            `json:"weight,omitempty"`
 	DeletePolicies []DeletePolicy `json:"deletePolicies"`
+	LogPolicies    []LogPolicy    `json:"logPolicies,omitempty"`
 }
 
 // Encode writes a set as JSON, the same bytes for equal sets.
@@ -37,7 +38,8 @@ func Encode(set Set) ([]byte, error) {
 	}
 	for _, h := range set.Hooks {
 		stored.Hooks = append(stored.Hooks, storedHook{
-			storedObject: store(h.Object), Events: h.Events, Weight: h.Weight, DeletePolicies: h.DeletePolicies,
+			storedObject: store(h.Object), Events: h.Events, Weight: h.Weight,
+			DeletePolicies: h.DeletePolicies, LogPolicies: h.LogPolicies,
 		})
 	}
 	var out bytes.Buffer
@@ -68,7 +70,9 @@ func Decode(data []byte) (Set, error) {
 		if err != nil {
 			return Set{}, fmt.Errorf("decode hook %d of a rendered set: %w", i+1, err)
 		}
-		set.Hooks = append(set.Hooks, Hook{Object: o, Events: s.Events, Weight: s.Weight, DeletePolicies: s.DeletePolicies})
+		set.Hooks = append(set.Hooks, Hook{
+			Object: o, Events: s.Events, Weight: s.Weight, DeletePolicies: s.DeletePolicies, LogPolicies: s.LogPolicies,
+		})
 	}
 	return set, nil
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -20,8 +21,22 @@ func storable() Set {
 	return Set{
 		Objects: []Object{object},
 		Hooks: []Hook{{
-			Object: object, Events: []Event{PreInstall, PostUpgrade}, Weight: -5, DeletePolicies: []DeletePolicy{HookSucceeded},
+			Object: object, Events: []Event{PreInstall, PostUpgrade}, Weight: -5,
+			DeletePolicies: []DeletePolicy{HookSucceeded}, LogPolicies: []LogPolicy{LogFailed},
 		}},
+	}
+}
+
+// A field that storable leaves out could be lost without a test that fails.
+func TestStorableHasAllFields(t *testing.T) {
+	set := storable()
+	for _, whole := range []any{set, set.Objects[0], set.Hooks[0]} {
+		v := reflect.ValueOf(whole)
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("%T.%s is not set", whole, v.Type().Field(i).Name)
+			}
+		}
 	}
 }
 

@@ -28,11 +28,11 @@ func newCrowd(targets []*target) crowd {
 			c.first[t.id] = t
 		}
 		group, _, _ := unstructured.NestedString(t.Object.Object, "spec", "group")
-		switch t.id.GroupKind {
-		case crdKind:
+		switch {
+		case manifest.IsDefinition(t.id.GroupKind):
 			kind, _, _ := unstructured.NestedString(t.Object.Object, "spec", "names", "kind")
 			c.kinds[kind+"."+group] = t.id
-		case apiServiceKind:
+		case t.id.GroupKind == apiServiceKind:
 			version, _, _ := unstructured.NestedString(t.Object.Object, "spec", "version")
 			c.kinds[group+"/"+version] = t.id
 		}

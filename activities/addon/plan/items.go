@@ -13,7 +13,7 @@ func (s *session) items(ctx context.Context) ([]Item, error) {
 	items := make([]Item, len(s.targets))
 	changed := map[manifest.ID]bool{}
 	err := s.each(ctx, func(ctx context.Context, i int) (err error) {
-		if t := s.targets[i]; t.id.GroupKind == crdKind {
+		if t := s.targets[i]; manifest.IsDefinition(t.id.GroupKind) {
 			items[i], err = s.item(ctx, t, "")
 		}
 		return err
@@ -28,7 +28,7 @@ func (s *session) items(ctx context.Context) ([]Item, error) {
 	}
 	err = s.each(ctx, func(ctx context.Context, i int) (err error) {
 		t := s.targets[i]
-		if t.id.GroupKind == crdKind {
+		if manifest.IsDefinition(t.id.GroupKind) {
 			return nil
 		}
 		doubt := ""

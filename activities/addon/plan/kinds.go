@@ -1,10 +1,13 @@
 package plan
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/fairlead/activities/addon/manifest"
+)
 
 // The kinds that are not like others.
 var (
-	crdKind          = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 	apiServiceKind   = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 	namespaceKind    = schema.GroupKind{Kind: "Namespace"}
 	secretKind       = schema.GroupKind{Kind: "Secret"}
@@ -24,8 +27,8 @@ func NeverDeleted(k schema.GroupKind) bool {
 // holdsData is whether a kind's objects cannot be made again as they were.
 func holdsData(k schema.GroupKind) bool {
 	switch k {
-	case crdKind, namespaceKind, claimKind, volumeKind:
+	case namespaceKind, claimKind, volumeKind:
 		return true
 	}
-	return false
+	return manifest.IsDefinition(k)
 }

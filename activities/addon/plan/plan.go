@@ -97,9 +97,8 @@ func (c Counts) Changes() int { return c.Create + c.Update + c.Replace + c.Prune
 
 // Owned is an object of the add-on's inventory.
 type Owned struct {
-	manifest.ID
-
-	UID types.UID
+	ID  manifest.ID `json:"id"`
+	UID types.UID   `json:"uid"`
 }
 
 // Request is what is to be planned.

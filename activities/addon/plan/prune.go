@@ -40,7 +40,7 @@ func (s *session) findLeftovers(ctx context.Context) error {
 }
 
 func (s *session) readLeftover(ctx context.Context, l *leftover) error {
-	mapping, err := s.Mapper.RESTMapping(l.GroupKind)
+	mapping, err := s.Mapper.RESTMapping(l.ID.GroupKind)
 	switch {
 	case meta.IsNoMatchError(err):
 		l.unserved = true
@@ -53,7 +53,7 @@ func (s *session) readLeftover(ctx context.Context, l *leftover) error {
 	if err != nil {
 		return err
 	}
-	l.live, err = resource.Get(ctx, l.Name, metav1.GetOptions{})
+	l.live, err = resource.Get(ctx, l.ID.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		l.live = nil
 		return nil
@@ -108,8 +108,8 @@ func (s *session) keeps(l *leftover) string {
 		return "it was deleted and made again by somebody else"
 	case l.UID == "" && label == "":
 		return "neither its UID nor its label tells that it is this add-on's"
-	case NeverDeleted(l.GroupKind):
-		return fmt.Sprintf("a %s is never pruned", l.Kind)
+	case NeverDeleted(l.ID.GroupKind):
+		return fmt.Sprintf("a %s is never pruned", l.ID.Kind)
 	case l.live.GetAnnotations()[resourcePolicy] == "keep":
 		return resourcePolicy + " is keep"
 	case !s.Prune:

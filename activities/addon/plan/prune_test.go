@@ -49,7 +49,7 @@ func TestPrune(t *testing.T) {
 			action: plan.Keep, note: "neither its UID nor its label",
 		},
 		"nothing whose kind is not served": {
-			change: func(_ *cluster, r *plan.Request, _ manifest.Object) { r.Previous[0].Group = "gone.example.com" },
+			change: func(_ *cluster, r *plan.Request, _ manifest.Object) { r.Previous[0].ID.Group = "gone.example.com" },
 			action: plan.Keep, note: "does not serve its kind",
 		},
 		"no claim":         {text: claim, action: plan.Keep, note: "a PersistentVolumeClaim is never pruned"},

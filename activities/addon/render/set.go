@@ -53,7 +53,9 @@ func hooksOf(all []*release.Hook) ([]manifest.Hook, error) {
 			return nil, fmt.Errorf("hook %s: %w", h.Name, err)
 		}
 		for _, o := range objects { // several, if the hook is a List
-			hooks = append(hooks, manifest.Hook{Object: o, Events: events, Weight: h.Weight, DeletePolicies: policiesOf(h)})
+			hooks = append(hooks, manifest.Hook{
+				Object: o, Events: events, Weight: h.Weight, DeletePolicies: policiesOf(h), LogPolicies: logPoliciesOf(h),
+			})
 		}
 	}
 	return hooks, nil
@@ -83,6 +85,14 @@ func policiesOf(h *release.Hook) []manifest.DeletePolicy {
 	policies := make([]manifest.DeletePolicy, len(h.DeletePolicies))
 	for i, p := range h.DeletePolicies {
 		policies[i] = manifest.DeletePolicy(p)
+	}
+	return policies
+}
+
+func logPoliciesOf(h *release.Hook) []manifest.LogPolicy {
+	var policies []manifest.LogPolicy
+	for _, p := range h.OutputLogPolicies {
+		policies = append(policies, manifest.LogPolicy(p))
 	}
 	return policies
 }

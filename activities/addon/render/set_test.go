@@ -88,21 +88,27 @@ func TestHooksAreInTheOrderInWhichHelmRunsThem(t *testing.T) {
 		Events   []manifest.Event
 		Weight   int
 		Policies []manifest.DeletePolicy
+		Logs     []manifest.LogPolicy
 	}
 	byDefault := []manifest.DeletePolicy{manifest.BeforeHookCreation}
+	preInstall, preUpgrade := []manifest.Event{manifest.PreInstall}, []manifest.Event{manifest.PreUpgrade}
 	want := []hook{
-		{"Job.batch early", []manifest.Event{manifest.PreInstall}, -5, byDefault},
-		{"ServiceAccount account", []manifest.Event{manifest.PreInstall}, 0, []manifest.DeletePolicy{"never-heard-of"}},
-		{"Pod both", []manifest.Event{manifest.PostInstall}, 0, byDefault},
-		{"Job.batch not-a-number", []manifest.Event{manifest.PreInstall, manifest.PostUpgrade}, 0, byDefault},
-		{"ServiceAccount listed", []manifest.Event{manifest.PostInstall, manifest.PostDelete}, 1, byDefault},
-		{"Job.batch listed", []manifest.Event{manifest.PostInstall, manifest.PostDelete}, 1, byDefault},
-		{"Job.batch late", []manifest.Event{manifest.PreInstall}, 5, []manifest.DeletePolicy{manifest.HookSucceeded, manifest.HookFailed}},
+		{"Job.batch early", preInstall, -5, byDefault, []manifest.LogPolicy{manifest.LogSucceeded, manifest.LogFailed}},
+		{"ServiceAccount account", preInstall, 0, []manifest.DeletePolicy{"never-heard-of"}, nil},
+		{"Pod both", []manifest.Event{manifest.PostInstall}, 0, byDefault, nil},
+		{"Job.batch not-a-number", []manifest.Event{manifest.PreInstall, manifest.PostUpgrade}, 0, byDefault, nil},
+		{"ServiceAccount same", preUpgrade, 0, byDefault, nil},
+		{"ConfigMap same", preUpgrade, 0, byDefault, nil},
+		{"Job.batch same", preUpgrade, 0, byDefault, nil},
+		{"Widget.example.com same", preUpgrade, 0, byDefault, nil},
+		{"ServiceAccount listed", []manifest.Event{manifest.PostInstall, manifest.PostDelete}, 1, byDefault, nil},
+		{"Job.batch listed", []manifest.Event{manifest.PostInstall, manifest.PostDelete}, 1, byDefault, nil},
+		{"Job.batch late", preInstall, 5, []manifest.DeletePolicy{manifest.HookSucceeded, manifest.HookFailed}, nil},
 	}
 	set := setOf(t, "hooks", nil)
 	var got []hook
 	for _, h := range set.Hooks {
-		got = append(got, hook{h.ID().String(), h.Events, h.Weight, h.DeletePolicies})
+		got = append(got, hook{h.ID().String(), h.Events, h.Weight, h.DeletePolicies, h.LogPolicies})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("hooks (-want +got):\n%s", diff)

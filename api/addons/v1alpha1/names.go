@@ -25,6 +25,11 @@ const (
 	AnnotationSource = "rendimiento.ai/source"
 	// AnnotationUninstall "true" has a deletion remove the objects too.
 	AnnotationUninstall = "rendimiento.ai/uninstall"
+	// AnnotationHookRun tells on the object of a hook which run of it made it.
+	AnnotationHookRun = "rendimiento.ai/hook-run"
+	// AnnotationHookTTL is the ttlSecondsAfterFinished that the Job of a hook gets back when
+	// its outcome was seen.
+	AnnotationHookTTL = "rendimiento.ai/hook-ttl"
 	// AnnotationPaused "true" stops everything but deletion, as spec.suspend does; what
 	// comes from git never touches it.
 	AnnotationPaused = "rendimiento.ai/paused"
