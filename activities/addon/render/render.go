@@ -64,7 +64,9 @@ func renderSafely(ctx context.Context, source *Source, req Request) (result *Res
 	if !takesNoIntegers(result, err) {
 		return result, err
 	}
-	req.Values = asFloats(req.Values)
+	if req.Values, err = asFloats(req.Values); err != nil {
+		return nil, fmt.Errorf("release %s: %w", req.Release, err)
+	}
 	return renderWith(ctx, source, req)
 }
 
