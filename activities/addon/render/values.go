@@ -20,6 +20,7 @@ var errTooLarge = errors.New("it has a number that no float holds: put it in quo
 // prints 1000000 as 1e+06 and 2^53+1 as 9.007199254740992e+15. Here integers of 1,000,000 and more
 // are integers; smaller ones stay floats, as charts expect them. A chart that can take
 // no integer, because it formats it with %f or compares it with a float, gets floats after all.
+// The error may quote the text.
 func Values(text []byte) (map[string]any, error) {
 	values := map[string]any{}
 	useNumber := func(d *json.Decoder) *json.Decoder {
