@@ -49,23 +49,7 @@ func (t *tree) secretsOf(value any, dir string) [][]byte {
 	var all [][]byte
 	switch value := value.(type) {
 	case map[string]any:
-		if value["kind"] == "Secret" {
-			all = append(all, valuesOf(value)...)
-		}
-		if value["kind"] == "SecretGenerator" {
-			all = append(all, t.generated(value, dir)...)
-		}
-		if target, _ := value["target"].(map[string]any); target["kind"] == "Secret" {
-			all = append(all, t.patchedIn(value, dir)...)
-		}
-		for field, content := range value {
-			if generators, ok := content.([]any); ok && strings.EqualFold(field, "secretGenerator") {
-				for _, generator := range generators {
-					all = append(all, t.generated(generator, dir)...)
-				}
-			}
-			all = append(all, t.secretsOf(content, dir)...)
-		}
+		all = append(all, t.secretsOfMap(value, dir)...)
 	case []any:
 		for _, item := range value {
 			all = append(all, t.secretsOf(item, dir)...)
@@ -74,6 +58,28 @@ func (t *tree) secretsOf(value any, dir string) [][]byte {
 		if patched.MatchString(value) {
 			all = append(all, t.secretsIn(path.Join(dir, "patch.yaml"), []byte(value))...)
 		}
+	}
+	return all
+}
+
+func (t *tree) secretsOfMap(fields map[string]any, dir string) [][]byte {
+	var all [][]byte
+	switch fields["kind"] {
+	case "Secret":
+		all = append(all, valuesOf(fields)...)
+	case "SecretGenerator": // in the configuration of a plugin
+		all = append(all, t.generated(fields, dir)...)
+	}
+	if target, _ := fields["target"].(map[string]any); target["kind"] == "Secret" {
+		all = append(all, t.patchedIn(fields, dir)...)
+	}
+	for name, content := range fields {
+		if generators, ok := content.([]any); ok && strings.EqualFold(name, "secretGenerator") {
+			for _, generator := range generators {
+				all = append(all, t.generated(generator, dir)...)
+			}
+		}
+		all = append(all, t.secretsOf(content, dir)...)
 	}
 	return all
 }

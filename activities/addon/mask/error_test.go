@@ -80,7 +80,7 @@ func allTexts(err error) string {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		all += fmt.Sprint(status.Status())
 	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each of the tree
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range several.Unwrap() {
 			all += allTexts(one)
 		}
