@@ -27,6 +27,9 @@ func TestErrorsDoNotTellSecrets(t *testing.T) {
 		},
 		"a document that is no YAML":   {template: "a: {{ .Values.password }}\n  b: c", says: "YAML"},
 		"a document that is no object": {template: "{{ .Values.password }}: &a *a", says: ""},
+		"an object of no API": {
+			template: "apiVersion: {{ .Values.password }}/a/b\nkind: A\nmetadata: {name: a}", says: "<secret>/a/b",
+		},
 		"an object that is none": {
 			template: "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: !!int {{ .Values.password }}", says: "",
 		},
