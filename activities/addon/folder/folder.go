@@ -36,16 +36,18 @@ type Result struct {
 //
 // A repository that has links must implement fs.ReadLinkFS, as os.DirFS does: those that
 // lead out of it are refused. It must not change meanwhile.
-func Render(ctx context.Context, repository fs.FS, dir string) (Result, error) {
-	result, err := render(ctx, repository, path.Clean(dir))
+//
+// Errors tell no value of a Secret in the files that were read, and none of secrets.
+func Render(ctx context.Context, repository fs.FS, dir string, secrets ...[]byte) (Result, error) {
+	t := &tree{ctx: ctx, files: repository, read: map[string][]byte{}}
+	result, err := render(t, path.Clean(dir))
 	if err != nil {
-		return Result{}, fmt.Errorf("render folder %s: %w", path.Clean(dir), err)
+		return Result{}, shown(fmt.Errorf("render folder %s: %w", path.Clean(dir), err), t, secrets)
 	}
 	return result, nil
 }
 
-func render(ctx context.Context, repository fs.FS, dir string) (Result, error) {
-	t := &tree{ctx: ctx, files: repository, read: map[string][]byte{}}
+func render(t *tree, dir string) (Result, error) {
 	at, info, err := t.resolve(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -12,9 +12,6 @@ import (
 	"example.com/fairlead/activities/addon/manifest"
 )
 
-// maxErrorText bounds the errors of kustomize, which may quote all that it has.
-const maxErrorText = 2_000
-
 // building is held by the one build that runs: the schema that kustomize merges by is a
 // global of it.
 var building = make(chan struct{}, 1)
@@ -36,7 +33,7 @@ func kustomize(t *tree, dir, file string) (Result, error) {
 	case disk.refusal != nil:
 		return Result{}, disk.refusal
 	case err != nil:
-		return Result{}, fmt.Errorf("kustomize: %s", readable(err))
+		return Result{}, fmt.Errorf("kustomize: %w", readable{err})
 	}
 	objects, err := manifest.Parse(path.Join(dir, file), text)
 	if err != nil {
@@ -61,11 +58,9 @@ func build(disk *disk, dir string) (text []byte, err error) {
 	return resources.AsYaml()
 }
 
-// readable is the text of an error of kustomize, with the paths of the repository.
-func readable(err error) string {
-	text := strings.ReplaceAll(err.Error(), mount+"/", "")
-	if len(text) > maxErrorText {
-		text = strings.ToValidUTF8(text[:maxErrorText], "") + "…"
-	}
-	return text
-}
+// readable is an error of kustomize with the paths of the repository.
+type readable struct{ error }
+
+func (r readable) Error() string { return strings.ReplaceAll(r.error.Error(), mount+"/", "") }
+
+func (r readable) Unwrap() error { return r.error }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.com/fairlead/activities/addon/manifest"
+	"example.com/fairlead/activities/addon/mask"
 	"example.com/fairlead/activities/addon/plan"
 )
 
@@ -105,7 +106,7 @@ func TestNoSecretInErrors(t *testing.T) {
 	r.Set.Objects[3].SetName("wrong")
 	r.Secrets = [][]byte{[]byte(valuesCanary)}
 	_, err := c.Plan(t.Context(), r)
-	wantErrors(t, err, map[string]string{"web": plan.Masked, "front": plan.Masked, "wrong": "immutable"})
+	wantErrors(t, err, map[string]string{"web": mask.Masked, "front": mask.Masked, "wrong": "immutable"})
 	for err := range unwrapped(err) {
 		wantNoCanary(t, fmt.Sprintf("a %T", err), fmt.Sprintf("%v %+v %#v", err, err, err))
 	}

@@ -5,6 +5,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"example.com/fairlead/activities/addon/manifest"
+	"example.com/fairlead/internal/text"
 )
 
 // MaxDiff bounds the diff of one object.
@@ -14,17 +15,17 @@ const MaxDiff = 64 << 10
 // if the object is not there.
 func (s *session) diff(id manifest.ID, live, planned map[string]any) string {
 	live, planned = s.mask.objects(id.GroupKind, live, planned)
-	text := udiff.Unified("live", "planned", toYAML(live), toYAML(planned))
-	return cut(text, MaxDiff, "\n… the rest of the diff is left out\n")
+	whole := udiff.Unified("live", "planned", toYAML(live), toYAML(planned))
+	return text.Head(whole, MaxDiff, "\n… the rest of the diff is left out\n")
 }
 
 func toYAML(object map[string]any) string {
 	if object == nil {
 		return ""
 	}
-	text, err := yaml.Marshal(object)
+	data, err := yaml.Marshal(object)
 	if err != nil {
 		panic(err) // objects came from JSON
 	}
-	return string(text)
+	return string(data)
 }

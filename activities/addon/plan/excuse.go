@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"example.com/fairlead/activities/addon/manifest"
+	"example.com/fairlead/internal/text"
 )
 
 // maxReason bounds what a reason quotes: the status of an Addon has no room for more.
@@ -35,5 +36,5 @@ func (s *session) excuse(err error, about manifest.ID, doubt string) string {
 }
 
 func (s *session) told(message string) string {
-	return cut(s.mask.strict(message), maxReason, "… (cut)")
+	return text.Head(s.mask.Text(message), maxReason, "… (cut)")
 }

@@ -34,7 +34,7 @@ func TestExcuse(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &session{mask: newMask(nil), crowd: crowd{absent: map[manifest.ID]bool{absent: true, about: true}}}
+			s := &session{crowd: crowd{absent: map[manifest.ID]bool{absent: true, about: true}}}
 			if got := s.excuse(test.err, about, ""); got != test.want {
 				t.Errorf("the excuse is %q, want %q", got, test.want)
 			}

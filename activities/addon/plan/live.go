@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"example.com/fairlead/activities/addon/manifest"
+	"example.com/fairlead/activities/addon/mask"
 )
 
 // parallel is how many objects are asked for at a time.
@@ -49,7 +50,7 @@ type session struct {
 	crowd     crowd
 	scaled    map[manifest.ID]bool // those whose replicas are an autoscaler's
 	owned     map[types.UID]bool
-	mask      mask
+	mask      masker
 }
 
 // newSession knows the set, and nothing of the cluster yet.
@@ -106,16 +107,16 @@ func (s *session) checkDefinitions(ctx context.Context) error {
 func (s *session) learnSecrets() {
 	all := slices.Clone(s.Secrets)
 	for _, t := range s.targets {
-		all = append(all, secretsOf(t.Unstructured)...)
-		all = append(all, secretsOf(t.live)...)
+		all = append(all, mask.SecretsOf(t.Unstructured)...)
+		all = append(all, mask.SecretsOf(t.live)...)
 	}
 	for _, h := range s.Set.Hooks {
-		all = append(all, secretsOf(h.Unstructured)...)
+		all = append(all, mask.SecretsOf(h.Unstructured)...)
 	}
 	for _, l := range s.leftovers {
-		all = append(all, secretsOf(l.live)...)
+		all = append(all, mask.SecretsOf(l.live)...)
 	}
-	s.mask = newMask(all)
+	s.mask = masker{mask.New(all)}
 }
 
 // each does f to all targets, some at a time, and collects what failed.

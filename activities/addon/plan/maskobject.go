@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"example.com/fairlead/activities/addon/mask"
 )
 
 // What stands for the values of a Secret: whether they change, and nothing else.
@@ -18,14 +20,17 @@ const (
 	maskedRemoved   = "<removed>"
 )
 
+// masker hides secrets in objects.
+type masker struct{ mask.Mask }
+
 // objects gives copies of an object before and after, without secrets.
-func (m mask) objects(kind schema.GroupKind, live, planned map[string]any) (before, after map[string]any) {
+func (m masker) objects(kind schema.GroupKind, live, planned map[string]any) (before, after map[string]any) {
 	before, after = runtime.DeepCopyJSON(live), runtime.DeepCopyJSON(planned)
 	if kind == secretKind {
 		for _, secret := range []map[string]any{before, after} {
 			foldStringData(secret)
 			if _, left := secret["stringData"]; left {
-				secret["stringData"] = Masked // it is no map
+				secret["stringData"] = mask.Masked // it is no map
 			}
 		}
 		maskValues(before, after)
@@ -71,7 +76,7 @@ func valuesOf(secret map[string]any) (values map[string]any, in bool) {
 	}
 	values, ok := raw.(map[string]any)
 	if !ok {
-		secret["data"] = Masked
+		secret["data"] = mask.Masked
 		return map[string]any{}, true
 	}
 	return values, true
@@ -79,7 +84,7 @@ func valuesOf(secret map[string]any) (values map[string]any, in bool) {
 
 // pair hides the secrets in the two values of one field. Either is nil if it is not
 // there.
-func (m mask) pair(live, planned any) (before, after any) {
+func (m masker) pair(live, planned any) (before, after any) {
 	if live == nil && planned == nil {
 		return nil, nil
 	}
@@ -114,7 +119,7 @@ func shape(v any) int {
 	return shapeLeaf
 }
 
-func (m mask) maps(live, planned any) {
+func (m masker) maps(live, planned any) {
 	l, _ := live.(map[string]any)
 	p, _ := planned.(map[string]any)
 	for _, key := range keysOf(l, p) {
@@ -129,7 +134,7 @@ func (m mask) maps(live, planned any) {
 }
 
 // lists compares elements that have the same name, or else the same place.
-func (m mask) lists(live, planned any) {
+func (m masker) lists(live, planned any) {
 	l, _ := live.([]any)
 	p, _ := planned.([]any)
 	names := map[string]int{}
@@ -163,14 +168,14 @@ func nameOf(element any, i int) string {
 
 // leaves hides the secrets in two texts or numbers. What a secret takes the place of
 // was probably one too.
-func (m mask) leaves(live, planned any) (before, after any) {
+func (m masker) leaves(live, planned any) (before, after any) {
 	before, liveHidden := m.one(live)
 	after, plannedHidden := m.one(planned)
 	if live == nil || planned == nil || reflect.DeepEqual(live, planned) {
 		return before, after
 	}
 	if plannedHidden && !liveHidden {
-		before = Masked
+		before = mask.Masked
 	}
 	if plannedHidden && reflect.DeepEqual(before, after) {
 		return fmt.Sprint(before, " (old)"), fmt.Sprint(after, " (new)")
@@ -178,13 +183,13 @@ func (m mask) leaves(live, planned any) (before, after any) {
 	return before, after
 }
 
-func (m mask) one(leaf any) (shown any, hidden bool) {
+func (m masker) one(leaf any) (shown any, hidden bool) {
 	switch leaf.(type) {
 	case nil, bool:
 		return leaf, false
 	}
 	text := fmt.Sprint(leaf)
-	if masked := m.leaf(text); masked != text {
+	if masked := m.Leaf(text); masked != text {
 		return masked, true
 	}
 	return leaf, false

@@ -109,7 +109,7 @@ func TestDigestTellsInputsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := render.Request{Release: "shop", Namespace: "trade", Key: []byte("key"), Values: map[string]any{"a": "b"}}
+	base := render.Request{Release: "shop", Namespace: "trade", Hash: hash, Values: map[string]any{"a": "b"}}
 	base.Capabilities = render.Capabilities{KubeVersion: "v1.36.0", APIVersions: []string{"v1", "apps/v1"}}
 	digest := func(s *render.Source, change func(*render.Request)) render.Digest {
 		req := base
@@ -145,7 +145,12 @@ func TestDigestTellsInputsApart(t *testing.T) {
 	if reordered != want {
 		t.Errorf("the order of the API list changes the digest to %v from %v", reordered, want)
 	}
-	if keyed := digest(source, func(r *render.Request) { r.Key = nil }); keyed.Content == want.Content {
-		t.Error("the digest does not depend on the key: secret values could be guessed from it")
+	keyedHash := func(b []byte) string { return "keyed " + hash(b) }
+	if keyed := digest(source, func(r *render.Request) { r.Hash = keyedHash }); keyed.Content != "keyed "+want.Content {
+		t.Errorf("the digest is %s, not what Hash says: secret values could be guessed from it", keyed.Content)
+	}
+	base.Hash = nil
+	if _, err := base.Digest(source); err == nil {
+		t.Error("a digest is made without a hash")
 	}
 }

@@ -1,9 +1,6 @@
 package render
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,7 +15,7 @@ type Digest struct {
 	Cluster string
 }
 
-// Digest of the request for a chart, keyed by Request.Key: values may hold secrets.
+// Digest of the request for a chart, by Request.Hash: values may hold secrets.
 func (r Request) Digest(source *Source) (Digest, error) {
 	content, err := r.sum(source.Digest(), r.Release, r.Namespace, r.Values)
 	if err != nil {
@@ -33,11 +30,12 @@ func (r Request) Digest(source *Source) (Digest, error) {
 }
 
 func (r Request) sum(parts ...any) (string, error) {
+	if r.Hash == nil {
+		return "", errNoHash
+	}
 	data, err := json.Marshal(parts) // of maps, in the order of their keys
 	if err != nil {
 		return "", err
 	}
-	h := hmac.New(sha256.New, r.Key)
-	_, _ = h.Write(data)
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return r.Hash(data), nil
 }

@@ -3,9 +3,6 @@ package render
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,7 +29,8 @@ type Question struct {
 type Answer struct {
 	Question
 
-	// Digest of the object, keyed by Request.Key; empty if there was none.
+	// Digest of the object by Request.Hash; empty if there was none. What the API server
+	// counts and books in metadata is not in it: that moves with every write.
 	Digest string
 }
 
@@ -41,13 +39,13 @@ type Answer struct {
 type recorder struct {
 	ctx    context.Context //nolint:containedctx // templates have none to pass
 	lookup Lookup
-	key    []byte
+	hash   func([]byte) string
 	known  map[Question]map[string]any
 	asked  map[Question]Answer
 }
 
 func newRecorder(ctx context.Context, req Request) *recorder {
-	return &recorder{ctx: ctx, lookup: req.Lookup, key: req.Key, known: map[Question]map[string]any{}, asked: map[Question]Answer{}}
+	return &recorder{ctx: ctx, lookup: req.Lookup, hash: req.Hash, known: map[Question]map[string]any{}, asked: map[Question]Answer{}}
 }
 
 // answers are in the order of their questions.
@@ -81,13 +79,34 @@ func (r *recorder) digest(q Question, object map[string]any) (Answer, error) {
 	if object == nil {
 		return Answer{Question: q}, nil
 	}
-	data, err := json.Marshal(object)
+	data, err := json.Marshal(withoutBookkeeping(object))
 	if err != nil {
 		return Answer{}, fmt.Errorf("digest of %s %s/%s: %w", q.Kind, q.Namespace, q.Name, err)
 	}
-	h := hmac.New(sha256.New, r.key)
-	_, _ = h.Write(data)
-	return Answer{Question: q, Digest: hex.EncodeToString(h.Sum(nil))}, nil
+	return Answer{Question: q, Digest: r.hash(data)}, nil
+}
+
+// withoutBookkeeping is an object, or a list of them, less the metadata that moves while what
+// it says stays. object is not changed.
+func withoutBookkeeping(object map[string]any) map[string]any {
+	object = maps.Clone(object)
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		metadata = maps.Clone(metadata)
+		for _, field := range []string{"resourceVersion", "managedFields", "generation"} {
+			delete(metadata, field)
+		}
+		object["metadata"] = metadata
+	}
+	if items, ok := object["items"].([]any); ok {
+		items = slices.Clone(items)
+		for i := range items {
+			if item, ok := items[i].(map[string]any); ok {
+				items[i] = withoutBookkeeping(item)
+			}
+		}
+		object["items"] = items
+	}
+	return object
 }
 
 // GetClientFor makes the recorder what Helm's engine takes for a cluster. Helm asks with the

@@ -2,7 +2,9 @@ package render_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -30,6 +32,9 @@ var (
 	absent = render.Question{APIVersion: "v1", Kind: "Secret", Namespace: "elsewhere", Name: "absent"}
 )
 
+// hash is what tests tell contents apart by.
+func hash(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
+
 func newCluster(password string) *cluster {
 	return &cluster{objects: map[render.Question]map[string]any{
 		known: {"kind": "Secret", "data": map[string]any{"password": password}},
@@ -39,7 +44,7 @@ func newCluster(password string) *cluster {
 
 func TestTemplatesLookUpWhatTheCallerAnswers(t *testing.T) {
 	c := newCluster("c2VjcmV0")
-	result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Key = c.lookup, []byte("key") })
+	result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Hash = c.lookup, hash })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,28 +67,68 @@ func TestTemplatesLookUpWhatTheCallerAnswers(t *testing.T) {
 }
 
 func TestAnswersTellContentsApart(t *testing.T) {
-	digest := func(password, key string) string {
-		result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Key = newCluster(password).lookup, []byte(key) })
+	digest := func(password, prefix string) string {
+		result, err := chartOf(t, "looks", func(r *render.Request) {
+			r.Lookup, r.Hash = newCluster(password).lookup, func(b []byte) string { return prefix + hash(b) }
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result.Answers[2].Digest
 	}
-	first := digest("YQ==", "k")
-	if again := digest("YQ==", "k"); again != first {
+	first := digest("YQ==", "")
+	if again := digest("YQ==", ""); again != first {
 		t.Error("the same answer has two digests")
 	}
-	if digest("Yg==", "k") == first {
+	if digest("Yg==", "") == first {
 		t.Error("two answers have one digest")
 	}
-	if digest("YQ==", "l") == first {
-		t.Error("the digest does not depend on the key: the answer could be guessed from it")
+	if got := digest("YQ==", "keyed-"); got != "keyed-"+first {
+		t.Errorf("the digest is %s, not what Hash says: the answer could be guessed from it", got)
+	}
+}
+
+func TestAnswersAreTheSameWhenTheirBookkeepingMoves(t *testing.T) {
+	digests := func(version, uid string) []string {
+		c := newCluster("YQ==")
+		metadata := func() map[string]any {
+			return map[string]any{"uid": uid, "resourceVersion": version, "generation": version, "managedFields": []any{version}}
+		}
+		c.objects[known]["metadata"] = metadata()
+		c.objects[nodes]["metadata"] = map[string]any{"resourceVersion": version}
+		for _, item := range c.objects[nodes]["items"].([]any) {
+			item.(map[string]any)["metadata"] = metadata()
+		}
+		result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Hash = c.lookup, hash })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.objects[known]["metadata"].(map[string]any)["resourceVersion"] != version {
+			t.Error("the object that was looked up is changed")
+		}
+		return []string{result.Answers[0].Digest, result.Answers[2].Digest}
+	}
+	before := digests("1", "a")
+	if diff := cmp.Diff(before, digests("2", "a")); diff != "" {
+		t.Errorf("after a write that changes nothing (-before +after):\n%s", diff)
+	}
+	for i, digest := range digests("1", "b") {
+		if digest == before[i] {
+			t.Error("another object of the name has the same digest")
+		}
+	}
+}
+
+func TestLookupNeedsAHash(t *testing.T) {
+	_, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup = newCluster("YQ==").lookup })
+	if err == nil || !strings.Contains(err.Error(), "Hash") {
+		t.Errorf("got error %v, want one that asks for a Hash", err)
 	}
 }
 
 func TestALookupThatFailsFailsTheRender(t *testing.T) {
 	c := &cluster{err: errors.New("forbidden")}
-	_, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup = c.lookup })
+	_, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Hash = c.lookup, hash })
 	if err == nil || !strings.Contains(err.Error(), "trade/known") || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("got error %v, want one that names the object and the reason", err)
 	}

@@ -23,7 +23,8 @@ type Path struct {
 	Hook bool
 	Nth  int
 	// Fields lead to the value. In a list it is an element's name, as name=web, if all
-	// elements have one of their own, else its index.
+	// elements have one of their own, else its index. There are none if the object as a whole
+	// differs, as one that has a field in some renders only.
 	Fields []string
 }
 
@@ -66,6 +67,10 @@ func Keep(stored, fresh manifest.Set, paths []Path) manifest.Set {
 		}
 		o.Unstructured = o.DeepCopy()
 		for _, p := range byPlace[at] {
+			if len(p.Fields) == 0 {
+				o.Unstructured = old.DeepCopy()
+				return
+			}
 			if value, ok := find(old.Object, p.Fields); ok {
 				replace(o.Object, p.Fields, value)
 			}

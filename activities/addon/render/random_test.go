@@ -92,6 +92,26 @@ func TestAMapWithRandomKeysIsKeptAsAWhole(t *testing.T) {
 	}
 }
 
+// Whether a field is there may depend on chance, or on the time of the render.
+func TestAnObjectWithRandomFieldsIsKeptAsAWhole(t *testing.T) {
+	object := func(fields map[string]any) manifest.Set {
+		fields["apiVersion"], fields["kind"], fields["metadata"] = "v1", "ConfigMap", map[string]any{"name": "a"}
+		return manifest.Set{Objects: []manifest.Object{{Unstructured: &unstructured.Unstructured{Object: fields}}}}
+	}
+	a := object(map[string]any{"data": map[string]any{"token": "stored"}})
+	b := object(map[string]any{"data": map[string]any{"token": "fresh"}, "immutable": true})
+	random, err := render.Random(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, render.Keep(a, b, random)); diff != "" {
+		t.Errorf("(-stored +kept):\n%s", diff)
+	}
+	if b.Objects[0].Object["immutable"] != true {
+		t.Error("the fresh render was changed")
+	}
+}
+
 func TestARandomNameNamesItsTemplate(t *testing.T) {
 	_, err := render.Random(setOf(t, "random-name", nil), setOf(t, "random-name", nil))
 	if !errors.Is(err, render.ErrRandomName) || !strings.Contains(err.Error(), "random-name/templates/job.yaml") {

@@ -22,6 +22,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/releaseutil"
+
+	"example.com/fairlead/activities/addon/mask"
 )
 
 // ErrPanic is of a chart that makes Helm panic.
@@ -44,7 +46,7 @@ func Chart(ctx context.Context, source *Source, req Request) (*Result, error) {
 	done := make(chan outcome, 1)
 	go func() {
 		result, err := renderSafely(ctx, source, req)
-		done <- outcome{result, shorten(err)}
+		done <- outcome{result, shown(err, mask.New(req.Secrets))}
 	}()
 	select {
 	case o := <-done:
@@ -64,13 +66,18 @@ func renderSafely(ctx context.Context, source *Source, req Request) (result *Res
 	if !takesNoIntegers(result, err) {
 		return result, err
 	}
-	req.Values = asFloats(req.Values)
+	if req.Values, err = asFloats(req.Values); err != nil {
+		return nil, fmt.Errorf("release %s: %w", req.Release, err)
+	}
 	return renderWith(ctx, source, req)
 }
 
 func renderWith(ctx context.Context, source *Source, req Request) (*Result, error) {
 	if err := chartutil.ValidateReleaseName(req.Release); err != nil {
 		return nil, fmt.Errorf("release name %q: %w", req.Release, err)
+	}
+	if req.Lookup != nil && req.Hash == nil {
+		return nil, fmt.Errorf("release %s: %w", req.Release, errNoHash)
 	}
 	c, err := source.parse()
 	if err != nil {
@@ -99,7 +106,7 @@ func renderWith(ctx context.Context, source *Source, req Request) (*Result, erro
 	if err != nil {
 		return nil, err
 	}
-	result.Answers = recorder.answers()
+	result.Answers, result.secrets = recorder.answers(), mask.New(req.Secrets)
 	return result, nil
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -27,9 +28,15 @@ type Request struct {
 	// OwnAPIs shows the chart the APIs of its own crds folder, as `helm install` does, which
 	// installs that folder first. `helm template` does not.
 	OwnAPIs bool
-	// Key keys the digests of answers to Lookup, which may hold secrets.
-	Key []byte
+	// Hash is keyed, as that of the store of sets: what it is told may hold secrets. Digest
+	// and Lookup need it.
+	Hash func([]byte) string
+	// Secrets are those of Values. They are masked in errors, which quote what they are about.
+	Secrets [][]byte
 }
+
+// errNoHash is of a request whose digests would tell secrets to whoever tries them out.
+var errNoHash = errors.New("the request has no Hash for what may be secret")
 
 // Capabilities are what a chart is told of the cluster.
 type Capabilities struct {

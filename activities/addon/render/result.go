@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/release"
+
+	"example.com/fairlead/activities/addon/mask"
 )
 
 // Result is a rendered chart.
@@ -18,6 +20,7 @@ type Result struct {
 
 	crds, documents []document
 	hooks           []*release.Hook
+	secrets         mask.Mask
 }
 
 // document is one of the documents that a file was split into; of the crds folder, the file.

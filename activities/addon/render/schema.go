@@ -54,11 +54,20 @@ func validateOne(text []byte, values map[string]any) error {
 		return err
 	}
 	if err := compiled.Validate(values); err != nil {
-		_, fields, _ := strings.Cut(err.Error(), "\n") // the first line names schemaFile
-		return errors.New(strings.TrimSpace(fields))
+		return misfit{err}
 	}
 	return nil
 }
+
+// misfit does not name schemaFile, as the first line of its error does.
+type misfit struct{ error }
+
+func (m misfit) Error() string {
+	_, fields, _ := strings.Cut(m.error.Error(), "\n")
+	return strings.TrimSpace(fields)
+}
+
+func (m misfit) Unwrap() error { return m.error }
 
 type noLoader struct{}
 

@@ -14,6 +14,11 @@ import (
 // objects of crds folders first, then by kind; hooks by weight, then by name. Hooks of tests and of
 // rollbacks, which nothing here runs, are not in it.
 func (r *Result) Set() (manifest.Set, error) {
+	set, err := r.set()
+	return set, shown(err, r.secrets)
+}
+
+func (r *Result) set() (manifest.Set, error) {
 	var set manifest.Set
 	for _, d := range r.crds {
 		objects, err := manifest.Parse(d.source, []byte(d.text))

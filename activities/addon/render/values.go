@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,10 +13,14 @@ import (
 // exactFrom is the first integer that Helm prints in a form that is no integer: 1e+06.
 const exactFrom = 1_000_000
 
+// errTooLarge does not quote the number, which may be secret.
+var errTooLarge = errors.New("it has a number that no float holds: put it in quotes")
+
 // Values parses values with exact integers. Helm makes all numbers floats, so that a template
 // prints 1000000 as 1e+06 and 2^53+1 as 9.007199254740992e+15. Here integers of 1,000,000 and more
 // are integers; smaller ones stay floats, as charts expect them. A chart that can take
 // no integer, because it formats it with %f or compares it with a float, gets floats after all.
+// The error may quote the text.
 func Values(text []byte) (map[string]any, error) {
 	values := map[string]any{}
 	useNumber := func(d *json.Decoder) *json.Decoder {
@@ -78,10 +83,13 @@ func exactly(v any) (any, error) {
 }
 
 // asFloats is v with the numbers that Helm would have made of it.
-func asFloats(v map[string]any) map[string]any {
-	floats, _ := each(v, toFloat) // which does not fail
-	m, _ := floats.(map[string]any)
-	return m
+func asFloats(v map[string]any) (map[string]any, error) {
+	floats, err := each(v, toFloat)
+	if err != nil {
+		return nil, fmt.Errorf("make floats of the numbers in the values: %w", err)
+	}
+	m, _ := floats.(map[string]any) // as v is one
+	return m, nil
 }
 
 func toFloat(v any) (any, error) {
@@ -89,7 +97,11 @@ func toFloat(v any) (any, error) {
 	case int64:
 		return float64(n), nil
 	case json.Number:
-		return n.Float64()
+		float, err := n.Float64()
+		if err != nil {
+			return nil, errTooLarge
+		}
+		return float, nil
 	}
 	return each(v, toFloat)
 }

@@ -169,3 +169,15 @@ func dataOf(t *testing.T, chart string, values map[string]any) map[string]string
 	}
 	return data
 }
+
+// Rendered without the values of its user, a chart installs something else.
+func TestANumberThatNoFloatHoldsIsRefused(t *testing.T) {
+	digits := strings.Repeat("7", 310)
+	_, err := chartOf(t, "formats", with(map[string]any{"count": int64(1_000_000), "big": json.Number(digits)}))
+	if err == nil || !strings.Contains(err.Error(), "put it in quotes") {
+		t.Fatalf("got error %v, want one that says what to do", err)
+	}
+	if strings.Contains(err.Error(), digits) {
+		t.Errorf("the error quotes the value: %v", err)
+	}
+}

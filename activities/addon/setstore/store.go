@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;create;patch;delete
+// +kubebuilder:rbac:namespace=fairlead-system,groups="",resources=secrets,verbs=get;list;create;patch;delete
 
 // The errors of sets.
 var (

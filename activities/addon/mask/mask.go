@@ -1,18 +1,16 @@
-package plan
+// Package mask hides the secrets of an add-on in texts that people see or that are stored.
+package mask
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 const (
@@ -28,19 +26,14 @@ const (
 	fileSecret = 8 << 10
 )
 
-// Mask hides secrets in text: long ones wherever they stand, quoted and encoded too,
-// short ones where they are a word of their own.
-func Mask(text string, secrets [][]byte) string {
-	return newMask(secrets).strict(text)
-}
-
-// mask knows the secrets of an add-on.
-type mask struct {
+// Mask knows the secrets of an add-on. The zero value knows none.
+type Mask struct {
 	long  *strings.Replacer
 	short []string // words, the longest first
 }
 
-func newMask(secrets [][]byte) mask {
+// New makes a mask of secrets.
+func New(secrets [][]byte) Mask {
 	var pairs, short, long []string
 	for _, secret := range secrets {
 		if len(bytes.TrimSpace(secret)) >= longSecret {
@@ -54,31 +47,34 @@ func newMask(secrets [][]byte) mask {
 		pairs = append(pairs, form, Masked)
 	}
 	slices.SortFunc(short, longestFirst)
-	return mask{long: strings.NewReplacer(pairs...), short: slices.Compact(short)}
+	return Mask{long: strings.NewReplacer(pairs...), short: slices.Compact(short)}
 }
 
 func longestFirst(a, b string) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 }
 
-// strict hides all secrets in text.
-func (m mask) strict(text string) string {
-	text = m.long.Replace(text)
+// Text hides all secrets in text: long ones wherever they stand, quoted and encoded too,
+// short ones where they are a word of their own.
+func (m Mask) Text(text string) string {
+	text = m.replaceLong(text)
 	for _, word := range m.short {
 		text = replaceWord(text, word)
 	}
 	return text
 }
 
-// errorText hides all secrets in the text of an error, and bounds it.
-func (m mask) errorText(text string) string {
-	return cut(m.strict(text), maxErrorText, "… (cut)")
+func (m Mask) replaceLong(text string) string {
+	if m.long == nil {
+		return text
+	}
+	return m.long.Replace(text)
 }
 
-// leaf hides the secrets in a text of an object that is no Secret. Words that are in
+// Leaf hides the secrets in a text of an object that is no Secret. Words that are in
 // every object are not hidden: a plan without ports could not be reviewed.
-func (m mask) leaf(text string) string {
-	text = m.long.Replace(text)
+func (m Mask) Leaf(text string) string {
+	text = m.replaceLong(text)
 	for _, word := range m.short {
 		if len(word) >= shortSecret && !everyday(word) {
 			text = replaceWord(text, word)
@@ -173,26 +169,4 @@ func replaceWord(text, word string) string {
 
 func partOfWord(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-// secretsOf are the values that a Secret holds, as they are written and decoded.
-func secretsOf(object *unstructured.Unstructured) [][]byte {
-	if object == nil || object.GroupVersionKind().GroupKind() != secretKind {
-		return nil
-	}
-	var out [][]byte
-	for _, field := range []string{"data", "stringData"} {
-		values, _ := object.Object[field].(map[string]any)
-		for _, value := range values {
-			text := fmt.Sprint(value)
-			decoded, err := base64.StdEncoding.DecodeString(text)
-			if field == "data" && err == nil {
-				out = append(out, decoded)
-			}
-			if field != "data" || base64.StdEncoding.EncodeToString(decoded) != text {
-				out = append(out, []byte(text)) // as it is: its base64 is a form of decoded
-			}
-		}
-	}
-	return out
 }
