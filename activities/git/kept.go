@@ -126,9 +126,6 @@ func (r *Reader) provide(ctx context.Context, name string, at place, commit stri
 	if isWhole(dir) {
 		return r.room().Use(name)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return fetch.Temporary("remove a damaged repository: %w", err)
-	}
 	unfinished, err := os.MkdirTemp(r.Dir, fetch.Unfinished)
 	if err != nil {
 		return fetch.Temporary("make a repository: %w", err)
@@ -138,12 +135,25 @@ func (r *Reader) provide(ctx context.Context, name string, at place, commit stri
 		_, err = r.filesOf(store(unfinished), at, commit) // some servers send anything but the commit
 	}
 	if err == nil {
-		err = os.Rename(unfinished, dir)
+		err = r.adopt(unfinished, dir)
 	}
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(unfinished))
+	if err = errors.Join(err, os.RemoveAll(unfinished)); err != nil {
+		return err
 	}
 	return errors.Join(r.room().Use(name), r.makeRoom())
+}
+
+// adopt gives a repository its name, and removes a damaged one that has it.
+func (r *Reader) adopt(unfinished, dir string) error {
+	r.mu.Lock() // for a fetch that nobody waits for any more, and its successor
+	defer r.mu.Unlock()
+	if isWhole(dir) {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fetch.Temporary("remove a damaged repository: %w", err)
+	}
+	return os.Rename(unfinished, dir)
 }
 
 func (r *Reader) makeRoom() error {

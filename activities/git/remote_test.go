@@ -36,8 +36,10 @@ func TestCredentials(t *testing.T) {
 		}
 		_, err = reader.Files(t.Context(), s.repoURL(), commit, credentials())
 		must(t, err)
-		if _, err := reader.Files(t.Context(), s.repoURL(), commit, nil); !git.IsDenied(err) {
-			t.Errorf("who has none gets what another one has fetched: %v", err)
+		for _, c := range []*git.Credentials{nil, {Username: user, Password: "wrong"}} {
+			if _, err := reader.Files(t.Context(), s.repoURL(), commit, c); !git.IsDenied(err) {
+				t.Errorf("who has none, or others, gets what another one has fetched: %v", err)
+			}
 		}
 	})
 	t.Run("do not go to another server", func(t *testing.T) {
