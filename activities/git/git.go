@@ -2,74 +2,70 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
-	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
+	"time"
 
-	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/transport"
-	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // Reader reads repositories. A repository is an absolute path on this machine, also with
 // file:// in front, or an https:// URL; http:// is for repositories that ask for nothing
-// secret. It is safe for concurrent use.
+// secret, and for this machine. It is safe for concurrent use: callers that want the same
+// commit share one request. Zero values of its limits are replaced by their defaults.
 type Reader struct {
-	// Dir is where files of remote repositories are kept, and nothing else is.
+	// Dir is where files of remote repositories are kept, by this Reader alone. What others
+	// have put there stays.
 	Dir string
-	// MaxPack is how large the pack of a commit may be, in bytes. 256 MiB if it is 0.
+	// MaxPack is how large the pack of a commit may be, in bytes; default 256 MiB.
 	MaxPack int64
-	// MaxKept is how much is kept in Dir, in bytes: what was not read for longest goes. 1 GiB
-	// if it is 0.
+	// MaxFile is how large a file or the list of a directory may be, in bytes, wherever it
+	// is in the repository; default 100 MiB.
+	MaxFile int64
+	// MaxKept is how much is kept in Dir, in bytes, beside what is being read: what was not
+	// read for longest goes; default 1 GiB.
 	MaxKept int64
-	// HTTP is what requests are sent by; http.DefaultTransport if it is nil.
+	// Silence is how long a server may send nothing, default 1 minute; Total how long a
+	// request takes, default 10 minutes.
+	Silence, Total time.Duration
+	// HTTP is what requests are sent by; default http.DefaultTransport.
 	HTTP http.RoundTripper
+	// Now is the clock; default time.Now.
+	Now func() time.Time
 
-	once sync.Once
-	key  [32]byte
+	once    sync.Once
+	key     [32]byte
+	flights fetch.Flights[string, struct{}]
+
 	mu   sync.Mutex
-	// fetching are commits on their way.
-	fetching map[string]*fetch
+	held map[string]int
+	tidy bool
 }
 
-// Credentials of a repository: of a user, or a token alone.
-type Credentials struct {
-	Username string
-	Password string // #nosec G117 -- it is for the server
-	Token    string
-}
-
-func (c *Credentials) auth() transport.AuthMethod {
-	switch {
-	case c == nil:
-		return nil
-	case c.Token != "":
-		return &githttp.TokenAuth{Token: c.Token}
-	}
-	return &githttp.BasicAuth{Username: c.Username, Password: c.Password}
-}
-
-// String keeps secrets out of what is printed.
-func (c *Credentials) String() string { return "credentials" }
+// Credentials of a repository: of a user, or a token alone. They are sent to its host only.
+type Credentials = fetch.Credentials
 
 var commitForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // Resolve returns the commit of a branch, a tag or HEAD, which an empty name stands for. A
 // whole commit is what it stands for itself.
 func (r *Reader) Resolve(ctx context.Context, repo, name string, c *Credentials) (commit string, err error) {
-	if commitForm.MatchString(name) {
-		return name, nil
-	}
+	r.once.Do(r.prepare)
 	at, err := parse(repo, c)
 	if err != nil {
 		return "", err
+	}
+	if commitForm.MatchString(name) {
+		return name, nil
 	}
 	names, err := r.names(ctx, at, c)
 	if err != nil {
@@ -89,66 +85,59 @@ func (r *Reader) Resolve(ctx context.Context, repo, name string, c *Credentials)
 }
 
 // Files returns the files of a commit. Symbolic links are told as such, and not followed.
+// What it needs of Dir stays there for as long as the caller has the files in use.
 func (r *Reader) Files(ctx context.Context, repo, commit string, c *Credentials) (fs.ReadLinkFS, error) {
-	if !commitForm.MatchString(commit) {
-		return nil, fmt.Errorf("read %s: %q is no whole commit of 40 hexadecimal digits", repo, commit)
-	}
+	r.once.Do(r.prepare)
 	at, err := parse(repo, c)
 	if err != nil {
 		return nil, err
 	}
-	dir := at.path
-	if at.url != nil {
-		if dir, err = r.fetched(ctx, at, commit, c); err != nil {
-			return nil, fmt.Errorf("fetch commit %s of %s: %w", commit, at, err)
-		}
+	if !commitForm.MatchString(commit) {
+		return nil, fetch.Permanent("read %s: %q is no whole commit of 40 hexadecimal digits", at, commit)
 	}
-	opened, err := gogit.PlainOpenWithOptions(dir, &gogit.PlainOpenOptions{DetectDotGit: false})
+	if at.url == nil {
+		return r.local(at, commit)
+	}
+	files, err := r.fetched(ctx, at, commit, c)
 	if err != nil {
-		return nil, fmt.Errorf("open repository %s: %w", at, err)
+		return nil, fmt.Errorf("fetch commit %s of %s: %w", commit, at, err)
 	}
-	found, err := opened.CommitObject(plumbing.NewHash(commit))
+	return files, nil
+}
+
+func (r *Reader) local(at place, commit string) (*tree, error) {
+	store, err := localStore(at.path)
+	if err != nil {
+		return nil, fmt.Errorf("open repository %s: %w", at, classify(err))
+	}
+	return r.filesOf(store, at, commit)
+}
+
+// filesOf finds a commit in a repository.
+func (r *Reader) filesOf(store storer.EncodedObjectStorer, at place, commit string) (*tree, error) {
+	found, err := object.GetCommit(store, plumbing.NewHash(commit))
 	if err != nil {
 		return nil, &NotFoundError{Repo: at.String(), What: "commit " + commit}
 	}
-	t, err := found.Tree()
+	root, err := found.Tree()
 	if err != nil {
-		return nil, fmt.Errorf("read commit %s of %s: %w", commit, at, err)
+		return nil, fetch.Permanent("read commit %s of %s: %w", commit, at, err)
 	}
-	return newTree(opened.Storer, t), nil
+	return &tree{store: store, root: root, maxFile: r.MaxFile}, nil
 }
 
-// place is where a repository is: at a path or a URL.
-type place struct {
-	path string
-	url  *url.URL
-}
-
-func (p place) String() string {
-	if p.url != nil {
-		return p.url.String()
+func (r *Reader) prepare() {
+	r.MaxPack = cmp.Or(r.MaxPack, 256<<20)
+	r.MaxFile = cmp.Or(r.MaxFile, 100<<20)
+	r.MaxKept = cmp.Or(r.MaxKept, 1<<30)
+	r.Silence = cmp.Or(r.Silence, time.Minute)
+	r.Total = cmp.Or(r.Total, 10*time.Minute)
+	if r.HTTP == nil {
+		r.HTTP = http.DefaultTransport
 	}
-	return p.path
-}
-
-// parse refuses what could give a secret away.
-func parse(repo string, c *Credentials) (place, error) {
-	if path, ok := strings.CutPrefix(repo, "file://"); ok || filepath.IsAbs(repo) {
-		if !filepath.IsAbs(path) {
-			return place{}, fmt.Errorf("repository %q: a path must be absolute", repo)
-		}
-		return place{path: filepath.Clean(path)}, nil
+	if r.Now == nil {
+		r.Now = time.Now
 	}
-	u, err := url.Parse(repo)
-	switch {
-	case err != nil:
-		return place{}, fmt.Errorf("a repository's URL cannot be read: %w", withoutURL(err))
-	case u.User != nil:
-		return place{}, fmt.Errorf("repository %s: its URL has credentials in it: put them into a Secret", u.Redacted())
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return place{}, fmt.Errorf("repository %q: it must be an https:// URL or an absolute path", repo)
-	case u.Scheme == "http" && c != nil:
-		return place{}, fmt.Errorf("repository %s: credentials are sent over https only", repo)
-	}
-	return place{url: u}, nil
+	r.key = newKey()
+	r.held = map[string]int{}
 }

@@ -112,18 +112,28 @@ func TestRefused(t *testing.T) {
 		says       string
 	}{
 		{"credentials in a URL", "https://robot:c4nary@git.example/x", nil, "put them into a Secret"},
+		{"a token in a query", "https://git.example/x?token=c4nary", nil, "https://git.example/x?…: its URL has a query"},
 		{"credentials without TLS", "http://git.example/x", credentials(), "over https only"},
 		{"a relative path", "charts", nil, "an https:// URL or an absolute path"},
 		{"a relative file URL", "file://charts", nil, "must be absolute"},
-		{"another protocol", "ext::sh -c true", nil, ""},
-		{"ssh", "ssh://git@git.example/x", nil, ""},
+		{"a name without a host", "owner/name", nil, "repository owner/name: which host has it is not said"},
+		{"another protocol", "ext::sh -c true c4nary", nil, "an https:// URL or an absolute path"},
+		{"ssh", "ssh://git:c4nary@git.example/x", nil, "an https:// URL or an absolute path"},
+		{"ssh in its short form", "git:c4nary@git.example:x", nil, "an https:// URL or an absolute path"},
 		{"what is no URL", "https://robot:c4nary@git.example/%zz", nil, "cannot be read"},
+		{"a port that is none", "https://robot:c4nary/x@git.example", nil, "cannot be read"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := (&git.Reader{Dir: t.TempDir()}).Resolve(t.Context(), tt.repo, "main", tt.with)
-			if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), password) {
-				t.Errorf("error %v, want one that says %q", err, tt.says)
+			reader := &git.Reader{Dir: t.TempDir()}
+			_, err := reader.Resolve(t.Context(), tt.repo, "main", tt.with)
+			_, whole := reader.Resolve(t.Context(), tt.repo, strings.Repeat("a", 40), tt.with)
+			_, files := reader.Files(t.Context(), tt.repo, strings.Repeat("a", 40), tt.with)
+			_, part := reader.Files(t.Context(), tt.repo, "main", tt.with)
+			for _, err := range []error{err, whole, files, part} {
+				if !errors.Is(err, git.ErrPermanent) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), password) {
+					t.Errorf("error %v, want one that says %q", err, tt.says)
+				}
 			}
 		})
 	}

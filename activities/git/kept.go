@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -12,147 +11,167 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
+	"runtime"
 	"strings"
-	"time"
+
+	"example.com/fairlead/activities/fetch"
 )
 
+// What begins the names of repositories in Dir.
 const (
-	defaultMaxKept = 1 << 30
-	// part begins the names of directories that are not complete.
-	part = "part-"
+	// open is for those that everybody may read. They outlive the process.
+	open = "open-"
+	// closed is for those that somebody's credentials have opened.
+	closed = "closed-"
 )
 
-// fetch is a commit on its way, for all who ask for it at the same time.
-type fetch struct {
-	done chan struct{}
-	dir  string
-	err  error
+var keptForm = regexp.MustCompile(`^(` + open + `|` + closed + `)[0-9a-f]{32}-[0-9a-f]{40}$`)
+
+// fetched returns the files of a commit from Dir, where it is fetched to if it is not there.
+func (r *Reader) fetched(ctx context.Context, at place, commit string, c *Credentials) (*tree, error) {
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	name := r.nameOf(at, c) + "-" + commit
+	r.hold(name)
+	files, err := r.provided(ctx, name, at, commit, c)
+	if err != nil {
+		r.release(name)
+		return nil, err
+	}
+	// Files are read when the caller wants them, and nobody says when that is over.
+	runtime.AddCleanup(files, r.release, name)
+	return files, nil
 }
 
-// fetched returns the repository in Dir that has a commit, which is fetched if there is none.
-func (r *Reader) fetched(ctx context.Context, at place, commit string, c *Credentials) (string, error) {
-	name := r.nameOf(at, c) + "-" + commit
-	for {
-		r.mu.Lock()
-		f := r.fetching[name]
-		if f == nil {
-			break
-		}
-		r.mu.Unlock()
-		select {
-		case <-f.done:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-		if f.err == nil {
-			return f.dir, nil
-		} // its credentials may be others: everybody's failure is their own
+// provided is for a name that is held.
+func (r *Reader) provided(ctx context.Context, name string, at place, commit string, c *Credentials) (*tree, error) {
+	if _, err := r.flights.Join(ctx, name, r.Total, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, classify(r.provide(ctx, name, at, commit, c))
+	}); err != nil {
+		return nil, err
 	}
-	f := &fetch{done: make(chan struct{})}
-	if r.fetching == nil {
-		r.fetching = map[string]*fetch{}
-	}
-	r.fetching[name] = f
-	r.mu.Unlock()
-	f.dir, f.err = r.fetch(ctx, name, at, commit, c)
+	return r.filesOf(store(filepath.Join(r.Dir, name)), at, commit)
+}
+
+// begin takes away what an earlier process has left that nobody can use any more.
+func (r *Reader) begin() error {
 	r.mu.Lock()
-	delete(r.fetching, name)
-	r.mu.Unlock()
-	close(f.done)
-	return f.dir, f.err
+	defer r.mu.Unlock()
+	if r.tidy {
+		return nil
+	}
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		return fetch.Temporary("make the directory of repositories: %w", err)
+	}
+	kept, err := r.room().List()
+	if err != nil {
+		return fetch.Temporary("list the repositories that are kept: %w", err)
+	}
+	for _, k := range kept {
+		if strings.HasPrefix(k.Name, open) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(r.Dir, k.Name)); err != nil {
+			return fetch.Temporary("remove a repository of an earlier process: %w", err)
+		}
+	}
+	r.tidy = true
+	return nil
+}
+
+func (r *Reader) room() fetch.Room {
+	return fetch.Room{Dir: r.Dir, Max: r.MaxKept, Now: r.Now, Owns: keptForm.MatchString}
+}
+
+func newKey() (key [32]byte) {
+	_, _ = rand.Read(key[:]) // it does not fail
+	return key
 }
 
 // nameOf tells repositories apart, and who reads them: what a server gave to one, another
 // one must ask it for. The key is this process's own, so that a name tells nothing.
 func (r *Reader) nameOf(at place, c *Credentials) string {
-	r.once.Do(func() { _, _ = rand.Read(r.key[:]) })
-	sum := hmac.New(sha256.New, r.key[:])
-	who := Credentials{}
-	if c != nil {
-		who = *c
+	url, who := at.url.String(), c.OrNone()
+	if who == (Credentials{}) {
+		sum := sha256.Sum256([]byte(url))
+		return open + hex.EncodeToString(sum[:16])
 	}
-	for _, s := range []string{at.String(), who.Username, who.Password, who.Token} {
+	sum := hmac.New(sha256.New, r.key[:])
+	for _, s := range []string{url, who.Username, who.Password, who.Token} {
 		_, _ = fmt.Fprintf(sum, "%d %s ", len(s), s)
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
+	return closed + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// fetch looks for a commit in Dir, and fetches it if it is not there.
-func (r *Reader) fetch(ctx context.Context, name string, at place, commit string, c *Credentials) (string, error) {
+// hold keeps a repository from making room for others.
+func (r *Reader) hold(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[name]++
+}
+
+func (r *Reader) release(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.held[name]--; r.held[name] == 0 {
+		delete(r.held, name)
+	}
+}
+
+// provide has a whole repository with the commit be in Dir.
+func (r *Reader) provide(ctx context.Context, name string, at place, commit string, c *Credentials) error {
 	dir := filepath.Join(r.Dir, name)
-	if _, err := os.Stat(dir); err == nil {
-		now := time.Now()
-		return dir, os.Chtimes(dir, now, now)
+	if isWhole(dir) {
+		return r.room().Use(name)
 	}
-	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
-		return "", err
-	}
-	if err := r.makeRoom(); err != nil {
-		return "", err
-	}
-	unfinished, err := os.MkdirTemp(r.Dir, part)
+	unfinished, err := os.MkdirTemp(r.Dir, fetch.Unfinished)
 	if err != nil {
-		return "", err
+		return fetch.Temporary("make a repository: %w", err)
 	}
 	err = r.fetchInto(ctx, unfinished, at, commit, c)
 	if err == nil {
-		err = os.Rename(unfinished, dir)
+		_, err = r.filesOf(store(unfinished), at, commit) // some servers send anything but the commit
 	}
-	return dir, errors.Join(err, os.RemoveAll(unfinished))
-}
-
-// makeRoom deletes what was not read for longest, where there is more than MaxKept.
-func (r *Reader) makeRoom() error {
-	limit := r.MaxKept
-	if limit == 0 {
-		limit = defaultMaxKept
+	if err == nil {
+		err = r.adopt(unfinished, dir)
 	}
-	entries, err := os.ReadDir(r.Dir)
-	if err != nil {
+	if err = errors.Join(err, os.RemoveAll(unfinished)); err != nil {
 		return err
 	}
-	type kept struct {
-		path string
-		used time.Time
-		size int64
-	}
-	var all []kept
-	var sum int64
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			continue
-		}
-		k := kept{path: filepath.Join(r.Dir, e.Name()), used: info.ModTime()}
-		if strings.HasPrefix(e.Name(), part) && time.Since(k.used) < time.Hour {
-			continue // somebody fetches it
-		}
-		k.size = sizeOf(k.path)
-		sum += k.size
-		all = append(all, k)
-	}
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.used.UnixNano(), b.used.UnixNano()) })
-	for _, k := range all {
-		if sum <= limit {
-			break
-		}
-		if err := os.RemoveAll(k.path); err != nil {
-			return fmt.Errorf("make room for repositories: %w", err)
-		}
-		sum -= k.size
-	}
-	return nil
+	return errors.Join(r.room().Use(name), r.makeRoom())
 }
 
-func sizeOf(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			if info, err := d.Info(); err == nil {
-				sum += info.Size()
-			}
-		}
+// adopt gives a repository its name, and removes a damaged one that has it.
+func (r *Reader) adopt(unfinished, dir string) error {
+	r.mu.Lock() // for a fetch that nobody waits for any more, and its successor
+	defer r.mu.Unlock()
+	if isWhole(dir) {
 		return nil
-	})
-	return sum
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fetch.Temporary("remove a damaged repository: %w", err)
+	}
+	return os.Rename(unfinished, dir)
+}
+
+func (r *Reader) makeRoom() error {
+	r.mu.Lock() // nobody begins to read what goes
+	defer r.mu.Unlock()
+	return r.room().Make(func(name string) bool { return r.held[name] > 0 })
+}
+
+// isWhole says whether a repository has a pack and its index, both without damage.
+func isWhole(dir string) bool {
+	files, err := fs.Glob(os.DirFS(dir), packs+"/pack-*")
+	if err != nil || len(files) != 2 {
+		return false
+	}
+	for _, file := range files {
+		if checkSum(filepath.Join(dir, file)) != nil {
+			return false
+		}
+	}
+	return true
 }

@@ -2,32 +2,37 @@ package git
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-)
 
-const defaultMaxPack = 256 << 20
+	"example.com/fairlead/activities/fetch"
+)
 
 // names are the commits of all branches and tags, those of annotated tags with ^{} behind.
 func (r *Reader) names(ctx context.Context, at place, c *Credentials) (map[string]string, error) {
 	if at.url == nil {
-		return localNames(at.path)
+		names, err := localNames(at.path)
+		return names, classify(err)
 	}
+	bounded, cancel := context.WithTimeout(ctx, r.Total)
+	defer cancel()
+	names, err := r.remoteNames(bounded, at, c)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return names, classify(err)
+}
+
+func (r *Reader) remoteNames(ctx context.Context, at place, c *Credentials) (map[string]string, error) {
 	s, err := r.session(at, c)
 	if err != nil {
 		return nil, err
@@ -75,8 +80,8 @@ func (r *Reader) session(at place, c *Credentials) (transport.UploadPackSession,
 	if err != nil {
 		return nil, err
 	}
-	h := &http.Client{Transport: r.HTTP}
-	return githttp.NewClientWithOptions(h, &githttp.ClientOptions{}).NewUploadPackSession(endpoint, c.auth())
+	h := &http.Client{Transport: fetch.Listener{Transport: bounded{r.HTTP}, Silence: r.Silence}}
+	return githttp.NewClientWithOptions(h, &githttp.ClientOptions{}).NewUploadPackSession(endpoint, auth(c))
 }
 
 // fetchInto fetches a commit alone into an empty directory. From a server that gives no
@@ -103,14 +108,14 @@ func (r *Reader) fetchInto(ctx context.Context, dir string, at place, commit str
 		}
 	}
 	if len(req.Wants) == 0 {
-		return &NotFoundError{Repo: at.String(), What: "commit " + commit + ": it is empty"}
+		return &NotFoundError{Repo: at.String(), What: "commit " + commit + ": it has no branches and tags"}
 	}
 	reply, err := s.UploadPack(ctx, req)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = reply.Close() }()
-	return r.keep(dir, reply, req.Capabilities)
+	return r.keep(ctx, dir, unband(reply, req.Capabilities))
 }
 
 // gives says whether a server gives a commit when it is asked for it alone.
@@ -141,20 +146,6 @@ func everything(told *packp.AdvRefs) []plumbing.Hash {
 	return all
 }
 
-// keep writes a pack into a new repository, as far as it is not too large.
-func (r *Reader) keep(dir string, reply *packp.UploadPackResponse, caps *capability.List) error {
-	limit := r.MaxPack
-	if limit == 0 {
-		limit = defaultMaxPack
-	}
-	pack := &bounded{from: unband(reply, caps), left: limit, limit: limit}
-	store := filesystem.NewStorage(osfs.New(dir, osfs.WithBoundOS()), cache.NewObjectLRU(cache.MiByte))
-	if _, err := gogit.InitWithOptions(store, nil, gogit.InitOptions{}); err != nil {
-		return fmt.Errorf("make a repository: %w", err)
-	}
-	return packfile.UpdateObjectStorage(store, pack)
-}
-
 func unband(r io.Reader, caps *capability.List) io.Reader {
 	switch {
 	case caps.Supports(capability.Sideband64k):
@@ -165,16 +156,40 @@ func unband(r io.Reader, caps *capability.List) io.Reader {
 	return r
 }
 
-// bounded fails where there is more than limit bytes.
-type bounded struct {
-	from        io.Reader
-	left, limit int64
+// Answers other than packs, which go-git reads into memory.
+const (
+	maxNames   = 64 << 20
+	maxRefusal = 64 << 10
+)
+
+// bounded bounds answers that are no packs.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		resp.Body = &prefix{resp.Body, maxRefusal}
+	case req.Method == http.MethodGet:
+		resp.Body = &prefix{resp.Body, maxNames}
+	}
+	return resp, nil
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, errors.Join(&TooLargeError{Limit: b.limit}, io.ErrUnexpectedEOF)
+// prefix fails where there is more.
+type prefix struct {
+	io.ReadCloser
+
+	left int64
+}
+
+func (p *prefix) Read(b []byte) (int, error) {
+	n, err := p.ReadCloser.Read(b)
+	if p.left -= int64(n); p.left < 0 {
+		return 0, fetch.Permanent("an answer is too long for one of a git server")
 	}
 	return n, err
 }

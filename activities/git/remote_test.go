@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/fairlead/activities/git"
 )
@@ -35,8 +36,10 @@ func TestCredentials(t *testing.T) {
 		}
 		_, err = reader.Files(t.Context(), s.repoURL(), commit, credentials())
 		must(t, err)
-		if _, err := reader.Files(t.Context(), s.repoURL(), commit, nil); !git.IsDenied(err) {
-			t.Errorf("who has none gets what another one has fetched: %v", err)
+		for _, c := range []*git.Credentials{nil, {Username: user, Password: "wrong"}} {
+			if _, err := reader.Files(t.Context(), s.repoURL(), commit, c); !git.IsDenied(err) {
+				t.Errorf("who has none, or others, gets what another one has fetched: %v", err)
+			}
 		}
 	})
 	t.Run("do not go to another server", func(t *testing.T) {
@@ -109,30 +112,76 @@ func TestKept(t *testing.T) {
 	})
 	t.Run("one who goes away stops only their own", func(t *testing.T) {
 		s := r.serve(false)
+		s.blocked = make(chan struct{})
 		reader := s.reader(t)
 		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error, 1)
+		go func() {
+			_, err := reader.Files(ctx, s.repoURL(), second, nil)
+			gone <- err
+		}()
+		eventually(t, "the server is asked", func() bool { return s.packs.Load() == 1 })
+		var others sync.WaitGroup
+		others.Go(func() {
+			if _, err := reader.Files(t.Context(), s.repoURL(), second, nil); err != nil {
+				t.Error(err)
+			}
+		})
+		eventually(t, "both wait", func() bool { return reader.Waiting() == 2 })
 		cancel()
-		if _, err := reader.Files(ctx, s.repoURL(), second, nil); !errors.Is(err, context.Canceled) {
+		if err := <-gone; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
+		close(s.blocked)
+		others.Wait()
+		if n := s.packs.Load(); n != 1 {
+			t.Errorf("%d packs were sent, want 1", n)
+		}
+	})
+	t.Run("what breaks go-git leaves nobody hanging", func(t *testing.T) {
+		s := r.serve(false)
+		reader := s.reader(t)
+		breaks := true
+		reader.HTTP = roundTrip(func(req *http.Request) (*http.Response, error) {
+			if breaks {
+				panic("broken")
+			}
+			return s.Client().Transport.RoundTrip(req)
+		})
+		if _, err := reader.Files(t.Context(), s.repoURL(), second, nil); !errors.Is(err, git.ErrPermanent) {
+			t.Errorf("error %v", err)
+		}
+		breaks = false
 		_, err := reader.Files(t.Context(), s.repoURL(), second, nil)
 		must(t, err)
 	})
-	t.Run("what was not read for longest makes room", func(t *testing.T) {
+	t.Run("a server that falls silent is given up", func(t *testing.T) {
 		s := r.serve(false)
+		s.blocked = make(chan struct{})
+		defer close(s.blocked)
 		reader := s.reader(t)
-		reader.MaxKept = 1
-		for range 3 {
-			for _, commit := range []string{first, second} {
-				_, err := reader.Files(t.Context(), s.repoURL(), commit, nil)
-				must(t, err)
-			}
+		reader.Silence = 100 * time.Millisecond
+		_, err := reader.Files(t.Context(), s.repoURL(), second, nil)
+		if !errors.Is(err, git.ErrTemporary) || !strings.Contains(err.Error(), "sent nothing for too long") {
+			t.Errorf("error %v", err)
 		}
-		if entries, err := os.ReadDir(reader.Dir); err != nil || len(entries) != 1 {
-			t.Errorf("%v are kept, %v", entries, err)
+	})
+	t.Run("a server that takes for ever is given up", func(t *testing.T) {
+		s := r.serve(false)
+		s.blocked = make(chan struct{})
+		defer close(s.blocked)
+		reader := s.reader(t)
+		reader.Total = 200 * time.Millisecond
+		_, err := reader.Files(t.Context(), s.repoURL(), second, nil)
+		if !errors.Is(err, git.ErrTemporary) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
 		}
 	})
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
 
 // cut ends every body of an answer early.
 type cut struct{ http.RoundTripper }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,8 @@ import (
 type tree struct {
 	store storer.EncodedObjectStorer
 	root  *object.Tree
+	// maxFile is how large a file may be that is read, in bytes.
+	maxFile int64
 }
 
 var _ interface {
@@ -27,8 +30,6 @@ var _ interface {
 	fs.ReadDirFS
 	fs.ReadFileFS
 } = (*tree)(nil)
-
-func newTree(store storer.EncodedObjectStorer, root *object.Tree) *tree { return &tree{store, root} }
 
 // find returns the entry at name, which has no links on its way.
 func (t *tree) find(op, name string) (*entry, error) {
@@ -160,6 +161,10 @@ func (e *entry) list() ([]fs.DirEntry, error) {
 	if !e.IsDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: e.name, Err: errors.New("not a directory")}
 	}
+	defer runtime.KeepAlive(e.tree)
+	if err := e.isSmall(); err != nil {
+		return nil, fmt.Errorf("read directory %s: %w", e.name, err)
+	}
 	t, err := object.GetTree(e.tree.store, e.hash)
 	if err != nil {
 		return nil, fmt.Errorf("read directory %s: %w", e.name, err)
@@ -180,11 +185,24 @@ func (e *entry) reader() (io.ReadCloser, error) {
 	if e.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: e.name, Err: errors.New("is a directory")}
 	}
+	defer runtime.KeepAlive(e.tree)
+	if err := e.isSmall(); err != nil {
+		return nil, fmt.Errorf("read file %s: %w", e.name, err)
+	}
 	blob, err := object.GetBlob(e.tree.store, e.hash)
 	if err != nil {
 		return nil, fmt.Errorf("read file %s: %w", e.name, err)
 	}
 	return blob.Reader()
+}
+
+// isSmall asks for the size, which takes no reading of it all.
+func (e *entry) isSmall() error {
+	size, err := e.tree.store.EncodedObjectSize(e.hash)
+	if err == nil && size > e.tree.maxFile {
+		err = &TooLargeError{Limit: e.tree.maxFile}
+	}
+	return err
 }
 
 // file is one that is open.

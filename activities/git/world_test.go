@@ -62,6 +62,8 @@ type server struct {
 	*httptest.Server
 
 	packs atomic.Int64
+	// blocked holds packs back until it is closed.
+	blocked chan struct{}
 }
 
 const (
@@ -85,6 +87,9 @@ func (r *repo) serve(secured bool) *server {
 		}
 		if strings.HasSuffix(req.URL.Path, "git-upload-pack") && req.Method == http.MethodPost {
 			s.packs.Add(1)
+			if s.blocked != nil {
+				<-s.blocked
+			}
 		}
 		backend.ServeHTTP(w, req)
 	}))

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+
+	"example.com/fairlead/activities/fetch"
 )
 
-var errThrashing = classed{ErrTemporary, errors.New("the chart cache loses files as fast as they come: make it larger")}
+var errThrashing = fetch.Temporary("the chart cache loses files as fast as they come: make it larger")
 
 // Archive is a chart as it was packed, in a file of the cache whose digest was just
 // checked. It stays whole while it is open.
@@ -29,13 +31,13 @@ func (a *Archive) Close() error { return a.file.Close() }
 
 func (f *Fetcher) fetch(ctx context.Context, r Resolved, creds *Credentials) (*Archive, error) {
 	if !sha256Digest.MatchString(r.Digest) {
-		return nil, permanent("it has no digest: resolve it first")
+		return nil, fetch.Permanent("it has no digest: resolve it first")
 	}
 	repo, err := parseURL(r.Repo)
 	if err != nil {
 		return nil, fmt.Errorf("repository: %w", err)
 	}
-	if err := creds.check(); err != nil {
+	if err := creds.Check(repo); err != nil {
 		return nil, err
 	}
 	s := f.sessionFor(repo, creds)
@@ -48,7 +50,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Resolved, creds *Credentials) (*A
 			return nil, err
 		}
 		key := request{url: r.URL, creds: s.creds, home: s.home, digest: r.Digest}
-		if _, err := f.flights.join(ctx, key, f.Limits.Total, func(ctx context.Context) (string, error) {
+		if _, err := f.flights.Join(ctx, key, f.Limits.Total, func(ctx context.Context) (string, error) {
 			return eachURL(r, func(u *url.URL) (string, error) { return f.download(ctx, s, u, r.Digest) })
 		}); err != nil {
 			return nil, err
@@ -60,7 +62,7 @@ func (f *Fetcher) fetch(ctx context.Context, r Resolved, creds *Credentials) (*A
 func open(file *os.File, digest string) (*Archive, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, errors.Join(temporary("read the chart cache: %w", err), file.Close())
+		return nil, errors.Join(fetch.Temporary("read the chart cache: %w", err), file.Close())
 	}
 	return &Archive{Digest: digest, Size: info.Size(), file: file}, nil
 }

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"sync"
 	"time"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // Source is what an add-on says of its chart.
@@ -25,12 +27,10 @@ type Source struct {
 	Version string
 }
 
-// Credentials are sent to the repository they are for and nowhere else: same scheme,
-// host and port. A token is used instead of a password.
-type Credentials struct {
-	Username, Password string
-	Token              string
-}
+// Credentials are sent to the repository they are for, which is its scheme, host and
+// port, and to the realm where a registry has us get a token; to nobody else. A token is
+// used instead of a password.
+type Credentials = fetch.Credentials
 
 // Resolved is one archive. Whoever knows its digest gets it from the cache without
 // asking its repository again.
@@ -59,8 +59,8 @@ type Fetcher struct {
 
 	once    sync.Once
 	files   *store
-	flights flights[request, string]
-	tables  flights[string, map[string]*block]
+	flights fetch.Flights[request, string]
+	tables  fetch.Flights[string, map[string]*block]
 
 	mu    sync.Mutex
 	seen  map[request]sighting
@@ -129,9 +129,9 @@ func (f *Fetcher) resolve(ctx context.Context, src Source, creds *Credentials) (
 		return Resolved{}, fmt.Errorf("repository: %w", err)
 	}
 	if !chartName.MatchString(src.Chart) {
-		return Resolved{}, permanent("the name of a chart has letters, digits, dots, dashes and underscores")
+		return Resolved{}, fetch.Permanent("the name of a chart has letters, digits, dots, dashes and underscores")
 	}
-	if err := creds.check(); err != nil {
+	if err := creds.Check(repo); err != nil {
 		return Resolved{}, err
 	}
 	if repo.Scheme == schemeOCI {
@@ -179,16 +179,9 @@ type request struct {
 	url   string
 	creds Credentials
 	// home is the origin that got the credentials.
-	home origin
+	home fetch.Origin
 	// digest is what must come; empty if anything may.
 	digest string
-}
-
-func (c *Credentials) orNone() Credentials {
-	if c == nil {
-		return Credentials{}
-	}
-	return *c
 }
 
 // sessionFor makes a session whose credentials belong to the origin of repo.
@@ -196,8 +189,8 @@ func (f *Fetcher) sessionFor(repo *url.URL, creds *Credentials) *session {
 	if repo.Scheme == schemeOCI {
 		repo = registryURL(repo)
 	}
-	s := &session{home: originOf(repo), creds: creds.orNone(), silence: f.Limits.Silence}
-	s.authorization = s.creds.header()
-	s.client = &http.Client{Transport: f.Transport, CheckRedirect: s.redirect}
+	s := &session{home: fetch.OriginOf(repo), creds: creds.OrNone()}
+	s.authorization = s.creds.Header()
+	s.client = &http.Client{Transport: fetch.Listener{Transport: f.Transport, Silence: f.Limits.Silence}, CheckRedirect: s.redirect}
 	return s
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // resolveClassic looks a chart up in the index of a repository.
@@ -36,7 +38,7 @@ func (f *Fetcher) resolveClassic(ctx context.Context, repo *url.URL, src Source,
 // indexed reads what the index says of a chart, as it is now.
 func (f *Fetcher) indexed(ctx context.Context, s *session, index *url.URL, chart string) (_ []release, err error) {
 	for range 2 {
-		digest, err := f.document(ctx, s, index, f.Limits.IndexBytes)
+		digest, err := f.document(ctx, s, index, f.Limits.IndexBytes, encodingGzip)
 		if err != nil {
 			return nil, err
 		}
@@ -58,9 +60,9 @@ func (f *Fetcher) indexed(ctx context.Context, s *session, index *url.URL, chart
 func (f *Fetcher) read(ctx context.Context, index *os.File, digest, chart string) ([]release, error) {
 	info, err := index.Stat()
 	if err != nil {
-		return nil, temporary("read the index: %w", err)
+		return nil, fetch.Temporary("read the index: %w", err)
 	}
-	known, err := f.tables.join(ctx, digest, f.Limits.Total, func(context.Context) (map[string]*block, error) {
+	known, err := f.tables.Join(ctx, digest, f.Limits.Total, func(context.Context) (map[string]*block, error) {
 		return f.contents(digest)
 	})
 	if errors.Is(err, errFlow) {
@@ -74,7 +76,7 @@ func (f *Fetcher) read(ctx context.Context, index *os.File, digest, chart string
 
 func choose(known []release, want string) (release, error) {
 	if len(known) == 0 {
-		return release{}, permanent("the chart has no versions")
+		return release{}, fetch.Permanent("the chart has no versions")
 	}
 	versions := make([]string, len(known))
 	for i, one := range known {
@@ -93,12 +95,12 @@ func (r *Resolved) locate(repo *url.URL, chosen release) error {
 	for _, raw := range chosen.URLs {
 		u, err := resolveURL(repo, raw)
 		if err != nil {
-			return permanent("a URL of version %s: %w", chosen.Version, err)
+			return fetch.Permanent("a URL of version %s: %w", chosen.Version, err)
 		}
 		urls = append(urls, u)
 	}
 	if len(urls) == 0 {
-		return permanent("version %s has no URL", chosen.Version)
+		return fetch.Permanent("version %s has no URL", chosen.Version)
 	}
 	r.URL, r.Mirrors = urls[0], urls[1:]
 	if chosen.Digest == "" {
@@ -106,7 +108,7 @@ func (r *Resolved) locate(repo *url.URL, chosen release) error {
 	}
 	r.Digest = sha256Prefix + strings.ToLower(strings.TrimPrefix(chosen.Digest, sha256Prefix))
 	if !sha256Digest.MatchString(r.Digest) {
-		return permanent("the digest of version %s is no SHA-256", chosen.Version)
+		return fetch.Permanent("the digest of version %s is no SHA-256", chosen.Version)
 	}
 	return nil
 }
@@ -116,7 +118,7 @@ func (r *Resolved) locate(repo *url.URL, chosen release) error {
 func resolveURL(repo *url.URL, raw string) (string, error) {
 	ref, err := url.Parse(raw)
 	if err != nil {
-		return "", permanent("it is no URL")
+		return "", fetch.Permanent("it is no URL")
 	}
 	if !ref.IsAbs() {
 		base := *repo
@@ -135,7 +137,7 @@ func (f *Fetcher) digestOf(ctx context.Context, s *session, r *Resolved) (err er
 			layer, err := f.layer(ctx, s, u)
 			return layer.Digest.String(), err
 		}
-		return f.document(ctx, s, u, f.Limits.ArchiveBytes)
+		return f.document(ctx, s, u, f.Limits.ArchiveBytes, encodingNone)
 	})
 	return err
 }

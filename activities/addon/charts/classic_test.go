@@ -160,12 +160,28 @@ func TestDigests(t *testing.T) {
 			t.Errorf("digest %s, error %v", got.Digest, err)
 		}
 	})
+	t.Run("missing is that of the archive, whatever the server calls its compression", func(t *testing.T) {
+		other := newSite(t)
+		other.put("/charts/shop.tgz", packed)
+		other.shopAt("", "shop.tgz")
+		other.answer = func(w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, ".tgz") {
+				w.Header().Set("Content-Encoding", "gzip") // as Apache does by AddEncoding
+			}
+			return false
+		}
+		f, _ := newFetcher(t)
+		got, content, err := get(t.Context(), f, other.source(""), nil)
+		if err != nil || got.Digest != digest(packed) || string(content) != string(packed) {
+			t.Errorf("digest %s, error %v", got.Digest, err)
+		}
+	})
 	t.Run("of something else is refused", func(t *testing.T) {
 		f, _ := newFetcher(t)
 		s.shopAt(digest([]byte("else")), "shop.tgz")
 		_, _, err := get(t.Context(), f, s.source(""), nil)
 		fails(t, err, ErrPermanent, s.URL+"/charts/shop.tgz", digest(packed), digest([]byte("else")))
-		if files, err := f.files.list(); err != nil || len(files) != 1 {
+		if files, err := f.files.room().List(); err != nil || len(files) != 1 {
 			t.Errorf("the cache has %d files, error %v; want only the index", len(files), err)
 		}
 	})

@@ -127,6 +127,16 @@ func redirectFrom(path, to string) func(http.ResponseWriter, *http.Request) bool
 	}
 }
 
+func TestCredentialsAreNotSentInPlainText(t *testing.T) {
+	f, _ := newFetcher(t)
+	src := Source{Repo: "http://charts.example.com/x", Chart: "shop", Version: "1.0.0"}
+	_, err := f.Resolve(t.Context(), src, &Credentials{Token: secret})
+	fails(t, err, ErrPermanent, "over https only")
+	r := Resolved{Source: src, Digest: digest(nil), URL: src.Repo + "/shop.tgz"}
+	_, err = f.Fetch(t.Context(), r, &Credentials{Username: "me", Password: secret})
+	fails(t, err, ErrPermanent, "over https only")
+}
+
 func TestSourcesThatAreRefused(t *testing.T) {
 	f, _ := newFetcher(t)
 	for _, tt := range []struct{ name, repo, chart, want string }{

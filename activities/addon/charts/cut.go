@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // maxCharts of an index bounds its contents, which are kept.
@@ -33,7 +35,7 @@ type block struct {
 
 // errorAt names the line of an index.
 func errorAt(line int, format string, args ...any) error {
-	return permanent("line %d: %w", line, fmt.Errorf(format, args...))
+	return fetch.Permanent("line %d: %w", line, fmt.Errorf(format, args...))
 }
 
 // contents says where the block of each chart is. It returns errFlow for an index in
@@ -168,7 +170,7 @@ func (c *cutter) shut(m mark) {
 func (c *cutter) end(m mark) error {
 	c.shut(m)
 	if !c.hasEntries {
-		return permanent("it is no index of a chart repository: it has no entries")
+		return fetch.Permanent("it is no index of a chart repository: it has no entries")
 	}
 	return nil
 }

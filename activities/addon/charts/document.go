@@ -7,6 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"example.com/fairlead/activities/fetch"
+)
+
+// Encodings that are asked for.
+const (
+	encodingGzip = "gzip"
+	encodingNone = "identity"
 )
 
 // maxSightings bounds what is remembered of documents.
@@ -21,14 +29,14 @@ type sighting struct {
 
 // document returns the digest of what is at u now, which may change, and has it in the
 // cache. It asks at most once in Limits.Fresh, and only for what has changed.
-func (f *Fetcher) document(ctx context.Context, s *session, u *url.URL, limit int64) (string, error) {
+func (f *Fetcher) document(ctx context.Context, s *session, u *url.URL, limit int64, encoding string) (string, error) {
 	key := request{url: u.String(), creds: s.creds, home: s.home}
-	return f.flights.join(ctx, key, f.Limits.Total, func(ctx context.Context) (string, error) {
+	return f.flights.Join(ctx, key, f.Limits.Total, func(ctx context.Context) (string, error) {
 		last := f.lastSeen(key)
 		if last.digest != "" && f.Now().Sub(last.asked) < f.Limits.Fresh {
 			return last.digest, nil
 		}
-		now, err := f.look(ctx, s, u, limit, last)
+		now, err := f.look(ctx, s, u, limit, encoding, last)
 		if err != nil {
 			return "", at(u, err)
 		}
@@ -68,8 +76,8 @@ func (f *Fetcher) forget(s *session, u *url.URL) {
 	delete(f.seen, request{url: u.String(), creds: s.creds, home: s.home})
 }
 
-func (f *Fetcher) look(ctx context.Context, s *session, u *url.URL, limit int64, last sighting) (sighting, error) {
-	header := http.Header{"Accept-Encoding": {"gzip"}}
+func (f *Fetcher) look(ctx context.Context, s *session, u *url.URL, limit int64, encoding string, last sighting) (sighting, error) {
+	header := http.Header{"Accept-Encoding": {encoding}}
 	if last.etag != "" {
 		header.Set("If-None-Match", last.etag)
 	}
@@ -89,7 +97,7 @@ func (f *Fetcher) look(ctx context.Context, s *session, u *url.URL, limit int64,
 	case resp.StatusCode != http.StatusOK:
 		return sighting{}, statusError(u, resp.StatusCode)
 	}
-	content, err := plain(resp)
+	content, err := decoded(resp, encoding)
 	if err != nil {
 		return sighting{}, err
 	}
@@ -100,19 +108,25 @@ func (f *Fetcher) look(ctx context.Context, s *session, u *url.URL, limit int64,
 	return sighting{digest: digest, etag: resp.Header.Get("ETag"), modified: resp.Header.Get("Last-Modified"), asked: asked}, nil
 }
 
-// plain undoes the compression that look asked for. Its reader is bounded by whoever
+// decoded undoes the compression that was asked for. Its reader is bounded by whoever
 // reads it, whatever the compressed size is.
-func plain(resp *http.Response) (io.Reader, error) {
+func decoded(resp *http.Response, asked string) (io.Reader, error) {
+	if asked == encodingNone {
+		return resp.Body, nil // some servers call every .tgz encoded: its own compression stays
+	}
 	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
+	case "", encodingNone:
 		return resp.Body, nil
-	case "gzip":
+	case encodingGzip:
 		content, err := gzip.NewReader(resp.Body)
+		if fetch.HasClass(err) {
+			return nil, err
+		}
 		if err != nil {
-			return nil, permanent("it says that it is compressed with gzip, and is not")
+			return nil, fetch.Permanent("it says that it is compressed with gzip, and is not")
 		}
 		return content, nil
 	default:
-		return nil, permanent("it is compressed in a way that nobody asked for")
+		return nil, fetch.Permanent("it is compressed in a way that nobody asked for")
 	}
 }

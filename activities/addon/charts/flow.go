@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // flowReleases reads an index that is JSON, or that is small.
@@ -16,7 +18,7 @@ func flowReleases(index io.ReaderAt, size int64, chart string, limit int64) ([]r
 		return found, err
 	}
 	if size > limit {
-		return nil, permanent("the index is in flow style and no JSON (%w), and it is larger than %d MiB: let `helm repo index` write it", err, limit>>20)
+		return nil, fetch.Permanent("the index is in flow style and no JSON (%w), and it is larger than %d MiB: let `helm repo index` write it", err, limit>>20)
 	}
 	return wholeReleases(io.NewSectionReader(index, 0, size), chart)
 }
@@ -25,7 +27,7 @@ func flowReleases(index io.ReaderAt, size int64, chart string, limit int64) ([]r
 func wholeReleases(index io.Reader, chart string) ([]release, error) {
 	text, err := io.ReadAll(index)
 	if err != nil {
-		return nil, temporary("read the index: %w", err)
+		return nil, fetch.Temporary("read the index: %w", err)
 	}
 	var all struct {
 		Entries map[string]yaml.Node `yaml:"entries"`
@@ -55,7 +57,7 @@ func jsonReleases(index io.Reader, chart string, limit int64) ([]release, error)
 			return j.skip()
 		}
 		if hasEntries {
-			return permanent("entries is there twice")
+			return fetch.Permanent("entries is there twice")
 		}
 		hasEntries = true
 		return j.object(func(name string) (err error) {
@@ -63,7 +65,7 @@ func jsonReleases(index io.Reader, chart string, limit int64) ([]release, error)
 				return j.skip()
 			}
 			if hasChart {
-				return permanent("chart %q is there twice", chart)
+				return fetch.Permanent("chart %q is there twice", chart)
 			}
 			hasChart = true
 			found, err = j.releases()
@@ -74,7 +76,7 @@ func jsonReleases(index io.Reader, chart string, limit int64) ([]release, error)
 	case err != nil:
 		return nil, err
 	case !hasEntries:
-		return nil, permanent("it is no index of a chart repository: it has no entries")
+		return nil, fetch.Permanent("it is no index of a chart repository: it has no entries")
 	case !hasChart:
 		return nil, errNoChart
 	}
@@ -121,7 +123,7 @@ func (j *jsonIndex) releases() ([]release, error) {
 		return nil, err
 	}
 	if begin != json.Delim('[') {
-		return nil, permanent("the chart has no list of versions before byte %d", j.dec.InputOffset())
+		return nil, fetch.Permanent("the chart has no list of versions before byte %d", j.dec.InputOffset())
 	}
 	var found []release
 	for j.dec.More() {
@@ -162,7 +164,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.used > b.limit {
-		return 0, permanent("one value of the index is larger than %d MiB", b.limit>>20)
+		return 0, fetch.Permanent("one value of the index is larger than %d MiB", b.limit>>20)
 	}
 	n, err := b.r.Read(p)
 	b.used += int64(n)

@@ -79,6 +79,14 @@ func short(w http.ResponseWriter, _ *http.Request) bool {
 	return true
 }
 
+// shortGzip ends within the header of its compression.
+func shortGzip(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Set("Content-Length", "100")
+	_, _ = w.Write([]byte{0x1f, 0x8b})
+	return true
+}
+
 func header(name, value string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set(name, value)
@@ -103,6 +111,7 @@ func TestHostileServers(t *testing.T) {
 		{"an archive that stops coming", "shop-1.0.0.tgz", silent, ErrTemporary, "sent nothing for too long"},
 		{"an index shorter than it says", "index.yaml", short, ErrTemporary, "unexpected EOF"},
 		{"an archive shorter than it says", "shop-1.0.0.tgz", short, ErrTemporary, "unexpected EOF"},
+		{"a compressed index shorter than it says", "index.yaml", shortGzip, ErrTemporary, "unexpected EOF"},
 		{"redirects in a circle", "index.yaml", redirectFrom("/charts/index.yaml", "/charts/index.yaml"), ErrPermanent, "more than 10 times"},
 		{"a redirect with a password", "index.yaml", redirectFrom("/charts/index.yaml", "http://me:"+secret+"@127.0.0.1/"), ErrPermanent, "user name or password"},
 		{"a redirect to a file", "index.yaml", redirectFrom("/charts/index.yaml", "file:///etc/hosts"), ErrPermanent, "does not begin with"},
@@ -121,7 +130,7 @@ func TestHostileServers(t *testing.T) {
 			}
 			_, _, err := get(t.Context(), f, s.source(""), nil)
 			fails(t, err, tt.class, tt.want, s.URL+"/charts/")
-			if files, err := f.files.list(); err != nil || len(files) > 1 {
+			if files, err := f.files.room().List(); err != nil || len(files) > 1 {
 				t.Errorf("%d files are left, error %v", len(files), err)
 			}
 		})

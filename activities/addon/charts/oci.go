@@ -15,6 +15,8 @@ import (
 	"oras.land/oras-go/v2/content"
 	orasregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // Media types of Helm, and the one that it used first.
@@ -60,9 +62,9 @@ func (f *Fetcher) resolveOCI(ctx context.Context, repo *url.URL, src Source, cre
 
 // registryURL is where a registry is asked: in plain text only on this machine.
 func registryURL(u *url.URL) *url.URL {
-	scheme := schemeHTTPS
-	if isLoopback(u.Hostname()) {
-		scheme = schemeHTTP
+	scheme := fetch.SchemeHTTPS
+	if fetch.IsLoopback(u.Hostname()) {
+		scheme = fetch.SchemeHTTP
 	}
 	ref := orasregistry.Reference{Registry: u.Host}
 	return &url.URL{Scheme: scheme, Host: ref.Host()}
@@ -87,7 +89,7 @@ func (f *Fetcher) tags(ctx context.Context, s *session, place *url.URL, want str
 			}
 		}
 		if len(versions) > maxTags {
-			return permanent("it has more than %d versions", maxTags)
+			return fetch.Permanent("it has more than %d versions", maxTags)
 		}
 		return nil
 	})
@@ -110,10 +112,10 @@ func versionOf(tag string) string { return strings.ReplaceAll(tag, "_", "+") }
 func (f *Fetcher) repository(s *session, place *url.URL) (*remote.Repository, error) {
 	repo, err := remote.NewRepository(place.Host + place.Path)
 	if err != nil {
-		return nil, permanent("%w", err)
+		return nil, fetch.Permanent("%w", err)
 	}
 	home := registryURL(place)
-	repo.PlainHTTP = home.Scheme == schemeHTTP
+	repo.PlainHTTP = home.Scheme == fetch.SchemeHTTP
 	repo.ManifestMediaTypes = []string{ocispec.MediaTypeImageManifest}
 	repo.TagListMaxPages = maxTagPages
 	repo.Client = f.registryClient(s, home, repo.Reference.Repository)
@@ -132,7 +134,7 @@ func (f *Fetcher) layer(ctx context.Context, s *session, place *url.URL) (ocispe
 	}
 	defer func() { _ = body.Close() }() // what counts was read, or has failed
 	if desc.Size > maxManifest {
-		return ocispec.Descriptor{}, permanent("its manifest is larger than %d MiB", maxManifest>>20)
+		return ocispec.Descriptor{}, fetch.Permanent("its manifest is larger than %d MiB", maxManifest>>20)
 	}
 	text, err := content.ReadAll(body, desc)
 	if err != nil {
@@ -140,25 +142,25 @@ func (f *Fetcher) layer(ctx context.Context, s *session, place *url.URL) (ocispe
 	}
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return ocispec.Descriptor{}, permanent("its manifest cannot be read: %w", err)
+		return ocispec.Descriptor{}, fetch.Permanent("its manifest cannot be read: %w", err)
 	}
 	return f.archiveOf(manifest)
 }
 
 func (f *Fetcher) archiveOf(manifest ocispec.Manifest) (ocispec.Descriptor, error) {
 	if manifest.Config.MediaType != chartConfig {
-		return ocispec.Descriptor{}, permanent("it is no Helm chart but %q", manifest.Config.MediaType)
+		return ocispec.Descriptor{}, fetch.Permanent("it is no Helm chart but %q", manifest.Config.MediaType)
 	}
 	i := slices.IndexFunc(manifest.Layers, func(d ocispec.Descriptor) bool {
 		return d.MediaType == chartLayer || d.MediaType == chartLayerLegacy
 	})
 	switch {
 	case i < 0:
-		return ocispec.Descriptor{}, permanent("it has no archive of a Helm chart among its layers")
+		return ocispec.Descriptor{}, fetch.Permanent("it has no archive of a Helm chart among its layers")
 	case !sha256Digest.MatchString(manifest.Layers[i].Digest.String()):
-		return ocispec.Descriptor{}, permanent("the digest of its archive is no SHA-256")
+		return ocispec.Descriptor{}, fetch.Permanent("the digest of its archive is no SHA-256")
 	case manifest.Layers[i].Size > f.Limits.ArchiveBytes:
-		return ocispec.Descriptor{}, permanent("its archive is larger than %d MiB", f.Limits.ArchiveBytes>>20)
+		return ocispec.Descriptor{}, fetch.Permanent("its archive is larger than %d MiB", f.Limits.ArchiveBytes>>20)
 	}
 	return manifest.Layers[i], nil
 }
@@ -184,8 +186,8 @@ func isNotFound(err error) bool {
 // orPermanent gives a class to what a registry client says that is no failure of the
 // connection: the registry answered something that it should not.
 func orPermanent(err error) error {
-	if errors.Is(err, ErrTemporary) || errors.Is(err, ErrPermanent) {
+	if fetch.HasClass(err) {
 		return err
 	}
-	return permanent("%w", err)
+	return fetch.Permanent("%w", err)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 // release is what an index says of one version of a chart, as far as it matters here.
@@ -51,7 +53,7 @@ func parse(index io.ReaderAt, part section, whole bool, limit int64) ([]release,
 	}
 	text := make([]byte, size)
 	if _, err := index.ReadAt(text, part.start); err != nil {
-		return nil, temporary("read the index: %w", err)
+		return nil, fetch.Temporary("read the index: %w", err)
 	}
 	var list []release
 	named := map[string][]release{}

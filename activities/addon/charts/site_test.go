@@ -165,16 +165,9 @@ func get(ctx context.Context, f *Fetcher, src Source, creds *Credentials) (Resol
 	return r, content, err
 }
 
-// waiting says whether n callers wait for one and the same thing.
+// waiting says whether n callers wait for what is under way.
 func waiting(f *Fetcher, n int) func() bool {
-	return func() bool {
-		f.flights.mu.Lock()
-		defer f.flights.mu.Unlock()
-		for _, shared := range f.flights.open {
-			return shared.waiting == n
-		}
-		return false
-	}
+	return func() bool { return f.flights.Waiting() == n }
 }
 
 func eventually(t *testing.T, what string, is func() bool) {

@@ -10,18 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
+
+	"example.com/fairlead/activities/fetch"
 )
 
-const (
-	sha256Prefix = "sha256:"
-	// unfinished begins the names of files that are being written.
-	unfinished = "unfinished-"
-	// abandoned is the age of such a file when whoever wrote it is gone.
-	abandoned = time.Hour
-)
+const sha256Prefix = "sha256:"
 
 var errNotStored = errors.New("not in the cache")
 
@@ -42,11 +37,11 @@ func (s *store) path(digest string) string {
 // wants none. It returns the digest.
 func (s *store) put(r io.Reader, limit int64, want string) (digest string, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return "", temporary("make the chart cache: %w", err)
+		return "", fetch.Temporary("make the chart cache: %w", err)
 	}
-	file, err := os.CreateTemp(s.dir, unfinished+"*")
+	file, err := os.CreateTemp(s.dir, fetch.Unfinished+"*")
 	if err != nil {
-		return "", temporary("write to the chart cache: %w", err)
+		return "", fetch.Temporary("write to the chart cache: %w", err)
 	}
 	if digest, err = fill(file, r, limit); err == nil {
 		err = s.adopt(file.Name(), digest, want)
@@ -62,7 +57,7 @@ func fill(file *os.File, r io.Reader, limit int64) (digest string, err error) {
 	sum := sha256.New()
 	err = copyBounded(io.MultiWriter(file, sum), r, limit)
 	if closed := file.Close(); err == nil && closed != nil {
-		err = temporary("write to the chart cache: %w", closed)
+		err = fetch.Temporary("write to the chart cache: %w", closed)
 	}
 	return digestOf(sum), err
 }
@@ -70,10 +65,10 @@ func fill(file *os.File, r io.Reader, limit int64) (digest string, err error) {
 // adopt gives a whole file its name.
 func (s *store) adopt(path, digest, want string) error {
 	if want != "" && digest != want {
-		return permanent("what came has the digest %s and not %s: the repository changed it, or somebody on the way did", digest, want)
+		return fetch.Permanent("what came has the digest %s and not %s: the repository changed it, or somebody on the way did", digest, want)
 	}
 	if err := os.Rename(path, s.path(digest)); err != nil {
-		return temporary("write to the chart cache: %w", err)
+		return fetch.Temporary("write to the chart cache: %w", err)
 	}
 	return s.used(digest)
 }
@@ -81,16 +76,11 @@ func (s *store) adopt(path, digest, want string) error {
 func digestOf(sum hash.Hash) string { return sha256Prefix + hex.EncodeToString(sum.Sum(nil)) }
 
 func copyBounded(w io.Writer, r io.Reader, limit int64) error {
-	n, err := io.Copy(w, io.LimitReader(r, limit+1))
-	switch {
-	case n > limit:
-		return permanent("it is larger than %d MiB", limit>>20)
-	case errors.Is(err, ErrTemporary) || errors.Is(err, ErrPermanent):
+	err := fetch.Copy(w, r, limit)
+	if err == nil || fetch.HasClass(err) {
 		return err
-	case err != nil:
-		return temporary("read it into the chart cache: %w", err)
 	}
-	return nil
+	return fetch.Temporary("read it into the chart cache: %w", err)
 }
 
 // open returns a file whose content was just compared with its digest, or
@@ -104,7 +94,7 @@ func (s *store) open(digest string) (*os.File, error) {
 		return nil, errNotStored
 	}
 	if err != nil {
-		return nil, temporary("read the chart cache: %w", err)
+		return nil, fetch.Temporary("read the chart cache: %w", err)
 	}
 	if err := s.verify(file, digest); err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -116,13 +106,13 @@ func (s *store) open(digest string) (*os.File, error) {
 func (s *store) verify(file *os.File, digest string) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return temporary("read the chart cache: %w", err)
+		return fetch.Temporary("read the chart cache: %w", err)
 	}
 	if digestOf(sum) != digest {
 		return errors.Join(errNotStored, os.Remove(file.Name()))
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return temporary("read the chart cache: %w", err)
+		return fetch.Temporary("read the chart cache: %w", err)
 	}
 	return s.used(digest)
 }
@@ -133,68 +123,18 @@ func (s *store) has(digest string) bool {
 	return err == nil
 }
 
-// used keeps a file from being the next that is evicted.
 func (s *store) used(digest string) error {
-	now := s.now()
-	if err := os.Chtimes(s.path(digest), now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return temporary("mark a file of the chart cache as used: %w", err)
-	}
-	return nil
+	return s.room().Use(strings.TrimPrefix(digest, sha256Prefix))
 }
 
-// evict removes what was not used for longest until the rest fits, but never keep.
+// evict never takes keep, which has just come.
 func (s *store) evict(keep string) error {
-	files, err := s.list()
-	if err != nil {
-		return temporary("list the chart cache: %w", err)
-	}
-	var total int64
-	for _, file := range files {
-		total += file.Size()
-	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	var failed error
-	for _, file := range files {
-		path := filepath.Join(s.dir, file.Name())
-		if path == s.path(keep) || !s.mayGo(file, total > s.max) {
-			continue
-		}
-		total -= file.Size()
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, temporary("make room in the chart cache: %w", err))
-		}
-	}
-	return failed
+	return s.room().Make(func(name string) bool { return sha256Prefix+name == keep })
 }
 
-// mayGo is for files when there is no room, and for what a process that has ended left
-// unfinished; what is being written stays.
-func (s *store) mayGo(file fs.FileInfo, full bool) bool {
-	if strings.HasPrefix(file.Name(), unfinished) {
-		return s.now().Sub(file.ModTime()) > abandoned
+func (s *store) room() fetch.Room {
+	return fetch.Room{
+		Dir: s.dir, Max: s.max, Now: s.now,
+		Owns: func(name string) bool { return sha256Digest.MatchString(sha256Prefix + name) },
 	}
-	return full
-}
-
-// list has the files of the store, and none that others put beside them.
-func (s *store) list() ([]fs.FileInfo, error) {
-	entries, err := os.ReadDir(s.dir)
-	if err != nil {
-		return nil, err
-	}
-	var files []fs.FileInfo
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), unfinished) && !sha256Digest.MatchString(sha256Prefix+entry.Name()) {
-			continue
-		}
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // another process evicts too
-		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, info)
-	}
-	return files, nil
 }

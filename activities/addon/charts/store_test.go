@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 func TestArchiveComesFromTheCache(t *testing.T) {
@@ -110,7 +112,8 @@ func TestDownloadEndsWithItsLastCaller(t *testing.T) {
 	}
 	_, err = f.Fetch(ctx, r, nil)
 	fails(t, err, context.Canceled)
-	if files, err := f.files.list(); err != nil || len(files) != 1 {
+	f.flights.Wait()
+	if files, err := f.files.room().List(); err != nil || len(files) != 1 {
 		t.Errorf("%d files are left, error %v; want only the index", len(files), err)
 	}
 }
@@ -129,7 +132,7 @@ func TestCacheIsBounded(t *testing.T) {
 	c.forward(time.Second)
 	file, err := s.open(a)
 	must(t, err)
-	left := filepath.Join(s.dir, unfinished+"1")
+	left := filepath.Join(s.dir, fetch.Unfinished+"1")
 	must(t, os.WriteFile(left, nil, 0o600))
 	foreign := filepath.Join(s.dir, "foreign")
 	must(t, os.WriteFile(foreign, make([]byte, 5000), 0o600))
@@ -149,7 +152,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, err := os.Stat(left); err != nil {
 		t.Errorf("what somebody still writes is gone: %v", err)
 	}
-	c.forward(2 * abandoned)
+	c.forward(2 * time.Hour)
 	put("f")
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what nobody writes any more is there")

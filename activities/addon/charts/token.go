@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"example.com/fairlead/activities/fetch"
 )
 
 const maxToken = 1 << 20
@@ -25,7 +27,7 @@ type registryClient struct {
 // its own. A password waits for the registry to say how it wants it.
 func (f *Fetcher) registryClient(s *session, home *url.URL, repository string) *registryClient {
 	var creds *Credentials
-	if originOf(home) == s.home {
+	if fetch.OriginOf(home) == s.home {
 		creds = &s.creds
 	}
 	c := &registryClient{session: f.sessionFor(home, creds), repository: repository}
@@ -42,7 +44,7 @@ func (c *registryClient) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	// Blobs are often elsewhere: whoever has them does not say what we authorize with.
-	if resp.StatusCode == http.StatusUnauthorized && originOf(resp.Request.URL) == c.home && c.creds.Token == "" {
+	if resp.StatusCode == http.StatusUnauthorized && fetch.OriginOf(resp.Request.URL) == c.home && c.creds.Token == "" {
 		refused := errors.Join(statusError(resp.Request.URL, resp.StatusCode), resp.Body.Close())
 		if err := c.authorize(req.Context(), resp.Header.Values("WWW-Authenticate"), refused); err != nil {
 			return nil, err
@@ -84,7 +86,7 @@ func (c *registryClient) authorize(ctx context.Context, headers []string, refuse
 			c.authorization = "Bearer " + token
 			return nil
 		case asked.scheme == "basic" && c.creds != Credentials{}:
-			c.authorization = c.creds.header()
+			c.authorization = c.creds.Header()
 			return nil
 		}
 	}
@@ -96,11 +98,11 @@ func (c *registryClient) authorize(ctx context.Context, headers []string, refuse
 func (c *registryClient) token(ctx context.Context, asked challenge) (string, error) {
 	realm, err := parseURL(asked.params["realm"])
 	if err != nil {
-		return "", permanent("the realm of the registry: %w", err)
+		return "", fetch.Permanent("the realm of the registry: %w", err)
 	}
-	local := c.home.scheme == schemeHTTP && isLoopback(realm.Hostname())
-	if realm.Scheme != schemeHTTPS && !local {
-		return "", permanent("the registry sends us to %s for a token, which is not https", shown(realm))
+	local := c.home.Scheme == fetch.SchemeHTTP && fetch.IsLoopback(realm.Hostname())
+	if realm.Scheme != fetch.SchemeHTTPS && !local {
+		return "", fetch.Permanent("the registry sends us to %s for a token, which is not https", fetch.Shown(realm))
 	}
 	query := realm.Query()
 	query.Set("scope", "repository:"+c.repository+":pull")
@@ -108,7 +110,7 @@ func (c *registryClient) token(ctx context.Context, asked challenge) (string, er
 		query.Set("service", service)
 	}
 	realm.RawQuery = query.Encode()
-	desk := &session{home: originOf(realm), creds: c.creds, authorization: c.creds.header(), silence: c.silence}
+	desk := &session{home: fetch.OriginOf(realm), creds: c.creds, authorization: c.creds.Header()}
 	desk.client = &http.Client{Transport: c.client.Transport, CheckRedirect: desk.redirect}
 	resp, err := desk.get(ctx, realm, nil)
 	if err != nil {
@@ -131,5 +133,5 @@ func readToken(realm *url.URL, body io.Reader) (string, error) {
 			return token, nil
 		}
 	}
-	return "", at(realm, permanent("it gave no token"))
+	return "", at(realm, fetch.Permanent("it gave no token"))
 }

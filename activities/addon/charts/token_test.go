@@ -95,7 +95,7 @@ func TestRegistryWantsAPassword(t *testing.T) {
 	s := newRegistry(t, newSite(t))
 	s.pushShop(t, "1.0.0")
 	creds := Credentials{Username: "me", Password: secret}
-	s.behind(wants(creds.header(), `Basic realm="registry"`))
+	s.behind(wants(creds.Header(), `Basic realm="registry"`))
 	f, _ := newFetcher(t)
 	_, _, err := get(t.Context(), f, s.ociSource(""), &creds)
 	must(t, err)
@@ -159,7 +159,7 @@ func TestBlobsElsewhere(t *testing.T) {
 			creds := &Credentials{Username: "me", Password: secret}
 			s.behind(redirectFrom("/v2/team/shop/blobs/"+digest(packed), "https://storage.example/blob?signature=x"))
 			if !tt.open {
-				s.behind(wants(creds.header(), `Basic realm="registry"`))
+				s.behind(wants(creds.Header(), `Basic realm="registry"`))
 			}
 			storage.put("/blob", packed)
 			storage.answer = tt.gate

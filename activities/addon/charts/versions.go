@@ -2,14 +2,15 @@ package charts
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"example.com/fairlead/activities/fetch"
 )
 
-var errNoChart = classed{ErrPermanent, errors.New("the repository has no such chart: check its name")}
+var errNoChart = fetch.Permanent("the repository has no such chart: check its name")
 
 // pick chooses among versions as Helm does, and returns the index of one: the exact
 // one, with or without its v, or else the highest that the range allows. Ranges allow
@@ -22,14 +23,14 @@ func pick(versions []string, want string) (int, error) {
 	}
 	allowed, err := semver.NewConstraint(cmp.Or(want, "*"))
 	if err != nil {
-		return 0, permanent("the version %q is neither one of the repository nor a range: it has %s", want, newest(versions))
+		return 0, fetch.Permanent("the version %q is neither one of the repository nor a range: it has %s", want, newest(versions))
 	}
 	best, found := highest(versions, allowed.Check)
 	if !found && want == "" {
-		return 0, permanent("all versions are pre-releases: say which one, it has %s", newest(versions))
+		return 0, fetch.Permanent("all versions are pre-releases: say which one, it has %s", newest(versions))
 	}
 	if !found {
-		return 0, permanent("no version is %q: it has %s", want, newest(versions))
+		return 0, fetch.Permanent("no version is %q: it has %s", want, newest(versions))
 	}
 	return best, nil
 }

@@ -84,6 +84,10 @@ func (t *tree) file(name string) ([]byte, error) {
 	if t.reads++; t.reads > maxReads {
 		return nil, fmt.Errorf("%s is one file too many: a folder may read %d, split it", name, maxReads)
 	}
+	tooMuch := fmt.Errorf("%s is too much: a folder may read %d MiB, split it", name, maxBytes>>20)
+	if info.Size() > int64(maxBytes-t.bytes) {
+		return nil, tooMuch // without reading it
+	}
 	data, known := t.read[at]
 	if !known {
 		if data, err = t.load(at); err != nil {
@@ -92,7 +96,7 @@ func (t *tree) file(name string) ([]byte, error) {
 		t.read[at] = data
 	}
 	if t.bytes += len(data); t.bytes > maxBytes {
-		return nil, fmt.Errorf("%s is too much: a folder may read %d MiB, split it", name, maxBytes>>20)
+		return nil, tooMuch
 	}
 	return data, nil
 }

@@ -37,7 +37,7 @@ type HelmSource struct {
 	// +required
 	Version string `json:"version"`
 	// credentialsSecretRef names the Secret with the keys username and password, or token.
-	// They are sent to the host of repo only.
+	// They are sent to the host of repo, and to the host that a registry names for its tokens.
 	// +optional
 	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }
