@@ -123,7 +123,7 @@ func (r *Reader) filesOf(store storer.EncodedObjectStorer, at place, commit stri
 	if err != nil {
 		return nil, fetch.Permanent("read commit %s of %s: %w", commit, at, err)
 	}
-	return &tree{store: store, root: root, maxFile: r.MaxFile}, nil
+	return &tree{store: store, root: root.Hash, maxFile: r.MaxFile, lists: map[plumbing.Hash][]fs.DirEntry{}}, nil
 }
 
 func (r *Reader) prepare() {

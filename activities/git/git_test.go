@@ -2,10 +2,12 @@ package git_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -42,6 +44,48 @@ func TestResolve(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOddNames(t *testing.T) {
+	r := newRepo(t)
+	first := r.commit(map[string]string{"a": "1"})
+	r.git("branch", "dependabot/npm/@types/node-1")
+	r.git("tag", "--annotate", "--message=one", "inner")
+	r.git("tag", "--annotate", "--message=two", "outer", "inner")
+	r.git("worktree", "add", "--quiet", "--detach", r.dir+"/../linked")
+	t.Cleanup(func() { must(t, os.RemoveAll(r.dir+"/../linked")) })
+	s := r.serve(false)
+	for _, at := range []string{r.dir, filepath.Join(r.dir, "..", "linked"), s.repoURL()} {
+		for _, name := range []string{"dependabot/npm/@types/node-1", "outer", "HEAD"} {
+			got, err := s.reader(t).Resolve(t.Context(), at, name, nil)
+			if got != first || err != nil {
+				t.Errorf("%s of %s is %q, %v", name, at, got, err)
+			}
+		}
+	}
+}
+
+func TestFilesAreReadAtTheSameTime(t *testing.T) {
+	r := newRepo(t)
+	files := map[string]string{}
+	for n := range 50 {
+		files[fmt.Sprintf("d%d/e/f", n)] = fmt.Sprint(n)
+	}
+	commit := r.commit(files)
+	s := r.serve(false)
+	tree, err := s.reader(t).Files(t.Context(), s.repoURL(), commit, nil)
+	must(t, err)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for name, want := range files {
+				if got, err := fs.ReadFile(tree, name); string(got) != want || err != nil {
+					t.Errorf("%s: %q, %v", name, got, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestFiles(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/go-git/go-billy/v5/osfs"
-	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -39,7 +38,7 @@ func store(dir string) *filesystem.Storage {
 
 // localStore opens the repository at a path, whose .git may be elsewhere.
 func localStore(path string) (*filesystem.Storage, error) {
-	repo, err := gogit.PlainOpen(path)
+	repo, err := openLocal(path)
 	if err != nil {
 		return nil, err
 	}

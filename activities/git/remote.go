@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -56,7 +57,7 @@ func (r *Reader) remoteNames(ctx context.Context, at place, c *Credentials) (map
 }
 
 func localNames(path string) (map[string]string, error) {
-	repo, err := gogit.PlainOpen(path)
+	repo, err := openLocal(path)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +67,45 @@ func localNames(path string) (map[string]string, error) {
 	}
 	names := map[string]string{}
 	err = all.ForEach(func(ref *plumbing.Reference) error {
-		hash, err := repo.ResolveRevision(plumbing.Revision(ref.Name()))
-		if err == nil { // else it is at nothing yet
-			names[ref.Name().String()] = hash.String()
+		at, err := repo.Reference(ref.Name(), true)
+		if errors.Is(err, plumbing.ErrReferenceNotFound) { // it is at nothing yet
+			return nil
 		}
-		return nil
+		if err != nil {
+			return err
+		}
+		commit, err := peeled(repo, at.Hash())
+		if commit != "" {
+			names[ref.Name().String()] = commit
+		}
+		return err
 	})
 	return names, err
+}
+
+// peeled is the commit that a reference or a tag is of; empty if it is of something else.
+func peeled(repo *gogit.Repository, hash plumbing.Hash) (string, error) {
+	for {
+		tag, err := repo.TagObject(hash)
+		if err == nil {
+			hash = tag.Target
+			continue
+		}
+		if !errors.Is(err, plumbing.ErrObjectNotFound) {
+			return "", err
+		}
+		if _, err := repo.CommitObject(hash); errors.Is(err, plumbing.ErrObjectNotFound) {
+			return "", nil
+		} else if err != nil {
+			return "", err
+		}
+		return hash.String(), nil
+	}
+}
+
+// openLocal opens the repository at a path, which may be a working tree of another one.
+func openLocal(path string) (*gogit.Repository, error) {
+	return gogit.PlainOpenWithOptions(path, &gogit.PlainOpenOptions{EnableDotGitCommonDir: true})
 }
 
 func (r *Reader) session(at place, c *Credentials) (transport.UploadPackSession, error) {

@@ -1,14 +1,15 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,12 +18,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 )
 
-// tree is the files of a commit.
+// tree is the files of a commit. It is safe for concurrent use, which its store is not.
 type tree struct {
-	store storer.EncodedObjectStorer
-	root  *object.Tree
+	root plumbing.Hash
 	// maxFile is how large a file may be that is read, in bytes.
 	maxFile int64
+
+	mu    sync.Mutex
+	store storer.EncodedObjectStorer
+	// lists are the directories that were looked into.
+	lists map[plumbing.Hash][]fs.DirEntry
 }
 
 var _ interface {
@@ -36,17 +41,29 @@ func (t *tree) find(op, name string) (*entry, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
+	e := &entry{tree: t, name: ".", mode: filemode.Dir, hash: t.root}
 	if name == "." {
-		return &entry{tree: t, name: ".", mode: filemode.Dir, hash: t.root.Hash}, nil
+		return e, nil
 	}
-	found, err := t.root.FindEntry(name)
-	switch {
-	case errors.Is(err, object.ErrEntryNotFound), errors.Is(err, object.ErrDirectoryNotFound):
-		err = fs.ErrNotExist
-	case err == nil:
-		return &entry{tree: t, name: path.Base(name), mode: found.Mode, hash: found.Hash}, nil
+	for part := range strings.SplitSeq(name, "/") {
+		if !e.IsDir() {
+			return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		}
+		list, err := e.list()
+		if err != nil {
+			return nil, &fs.PathError{Op: op, Path: name, Err: err}
+		}
+		i, found := slices.BinarySearchFunc(list, part, func(d fs.DirEntry, part string) int { return strings.Compare(d.Name(), part) })
+		next, ok := (*entry)(nil), false
+		if found {
+			next, ok = list[i].(*entry)
+		}
+		if !ok {
+			return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		}
+		e = next
 	}
-	return nil, &fs.PathError{Op: op, Path: name, Err: err}
+	return e, nil
 }
 
 // Open implements fs.FS. A link is opened as a file that has its target.
@@ -57,10 +74,16 @@ func (t *tree) Open(name string) (fs.File, error) {
 	}
 	if e.IsDir() {
 		list, err := e.list()
-		return &dir{e, list}, err
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		}
+		return &dir{e, slices.Clone(list)}, nil
 	}
-	r, err := e.reader()
-	return &file{e, r}, err
+	content, err := e.read()
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &file{e, bytes.NewReader(content)}, nil
 }
 
 // Lstat implements fs.ReadLinkFS.
@@ -91,7 +114,8 @@ func (t *tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.list()
+	list, err := e.list()
+	return slices.Clone(list), err
 }
 
 // ReadFile implements fs.ReadFileFS.
@@ -100,12 +124,7 @@ func (t *tree) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.reader()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }()
-	return io.ReadAll(r)
+	return e.read()
 }
 
 // entry is a file, a directory or a link. It is its own information.
@@ -146,6 +165,8 @@ func (e *entry) Size() int64 {
 	if e.IsDir() {
 		return 0
 	}
+	e.tree.mu.Lock()
+	defer e.tree.mu.Unlock()
 	size, err := e.tree.store.EncodedObjectSize(e.hash)
 	if err != nil {
 		return 0 // reading it fails as well, and says why
@@ -162,6 +183,11 @@ func (e *entry) list() ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "readdir", Path: e.name, Err: errors.New("not a directory")}
 	}
 	defer runtime.KeepAlive(e.tree)
+	e.tree.mu.Lock()
+	defer e.tree.mu.Unlock()
+	if list, ok := e.tree.lists[e.hash]; ok {
+		return list, nil
+	}
 	if err := e.isSmall(); err != nil {
 		return nil, fmt.Errorf("read directory %s: %w", e.name, err)
 	}
@@ -171,21 +197,37 @@ func (e *entry) list() ([]fs.DirEntry, error) {
 	}
 	list := make([]fs.DirEntry, len(t.Entries))
 	for i, of := range t.Entries {
-		if !fs.ValidPath(of.Name) || strings.Contains(of.Name, "/") || of.Name == "." {
-			return nil, fmt.Errorf("directory %s of the commit has an entry named %q", e.name, of.Name)
+		if !fs.ValidPath(of.Name) || strings.Contains(of.Name, "/") || of.Name == "." || !known(of.Mode) {
+			return nil, fmt.Errorf("directory %s of the commit has an entry %q of mode %s", e.name, of.Name, of.Mode)
 		}
 		list[i] = &entry{tree: e.tree, name: of.Name, mode: of.Mode, hash: of.Hash}
 	}
 	// Git sorts directories as if their names ended in a slash.
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for i := range list[1:] {
+		if list[i].Name() == list[i+1].Name() {
+			return nil, fmt.Errorf("directory %s of the commit has two entries named %q", e.name, list[i].Name())
+		}
+	}
+	e.tree.lists[e.hash] = list
 	return list, nil
 }
 
-func (e *entry) reader() (io.ReadCloser, error) {
+func known(m filemode.FileMode) bool {
+	switch m {
+	case filemode.Dir, filemode.Regular, filemode.Deprecated, filemode.Executable, filemode.Symlink, filemode.Submodule:
+		return true
+	}
+	return false
+}
+
+func (e *entry) read() ([]byte, error) {
 	if e.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: e.name, Err: errors.New("is a directory")}
 	}
 	defer runtime.KeepAlive(e.tree)
+	e.tree.mu.Lock()
+	defer e.tree.mu.Unlock()
 	if err := e.isSmall(); err != nil {
 		return nil, fmt.Errorf("read file %s: %w", e.name, err)
 	}
@@ -193,7 +235,12 @@ func (e *entry) reader() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read file %s: %w", e.name, err)
 	}
-	return blob.Reader()
+	r, err := blob.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("read file %s: %w", e.name, err)
+	}
+	defer func() { _ = r.Close() }()
+	return io.ReadAll(r)
 }
 
 // isSmall asks for the size, which takes no reading of it all.
@@ -208,10 +255,14 @@ func (e *entry) isSmall() error {
 // file is one that is open.
 type file struct {
 	*entry
-	io.ReadCloser
+	*bytes.Reader
 }
 
 func (f *file) Stat() (fs.FileInfo, error) { return f.entry, nil }
+func (f *file) Close() error               { return nil }
+
+// Size implements fs.FileInfo, as that of the entry.
+func (f *file) Size() int64 { return f.entry.Size() }
 
 // dir is a directory that is open.
 type dir struct {
