@@ -195,6 +195,17 @@ func (e *entry) list() ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read directory %s: %w", e.name, err)
 	}
+	list, err := e.entries(t)
+	if err != nil {
+		return nil, err
+	}
+	e.tree.lists[e.hash] = list
+	return list, nil
+}
+
+// entries are what t has, in the order of their names. Git would make no commit of what is
+// refused here.
+func (e *entry) entries(t *object.Tree) ([]fs.DirEntry, error) {
 	list := make([]fs.DirEntry, len(t.Entries))
 	for i, of := range t.Entries {
 		if !fs.ValidPath(of.Name) || strings.Contains(of.Name, "/") || of.Name == "." || !known(of.Mode) {
@@ -204,12 +215,11 @@ func (e *entry) list() ([]fs.DirEntry, error) {
 	}
 	// Git sorts directories as if their names ended in a slash.
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	for i := range list[1:] {
-		if list[i].Name() == list[i+1].Name() {
+	for i := 1; i < len(list); i++ {
+		if list[i-1].Name() == list[i].Name() {
 			return nil, fmt.Errorf("directory %s of the commit has two entries named %q", e.name, list[i].Name())
 		}
 	}
-	e.tree.lists[e.hash] = list
 	return list, nil
 }
 
