@@ -38,7 +38,7 @@ func selfCommand(tb testing.TB, role string, args ...string) []string {
 // playRole plays the role that the arguments name; it plays none when played is
 // false.
 func playRole(args []string) (code int, played bool) {
-	if len(args) < 3 || args[1] != roleProxy && args[1] != roleFleet {
+	if len(args) < 3 || args[1] != roleProxy && args[1] != roleFleet && args[1] != roleCharts {
 		return 0, false
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -48,6 +48,8 @@ func playRole(args []string) (code int, played bool) {
 	case err != nil:
 	case args[1] == roleProxy:
 		err = forwardtest.Run(ctx, args[3:])
+	case args[1] == roleCharts:
+		err = runCharts(ctx, args[3:])
 	default:
 		err = runFleet(ctx, args[3:])
 	}

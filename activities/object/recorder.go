@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
+	"example.com/fairlead/internal/text"
 )
 
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
@@ -58,7 +59,7 @@ func (r *Recorder) tell(p *crawl.Proxy, events ...event) {
 		return
 	}
 	for _, e := range events {
-		r.Event(p, e.kind, e.reason, strings.ToValidUTF8(e.message[:min(len(e.message), maxEvent)], ""))
+		r.Event(p, e.kind, e.reason, strings.ToValidUTF8(text.Head(e.message, maxEvent, ""), ""))
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"example.com/fairlead/internal/text"
 )
 
 const (
@@ -121,10 +123,7 @@ func (a answer) judge(c Check) Result {
 
 func failed(v Verdict, format string, args ...any) Result {
 	message := strings.ToValidUTF8(fmt.Sprintf(format, args...), "?")
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
-	}
-	return Result{Verdict: v, Message: message}
+	return Result{Verdict: v, Message: text.Head(message, maxMessage, "…")}
 }
 
 func blocks(status int) bool {

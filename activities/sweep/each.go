@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"example.com/fairlead/internal/text"
 	"example.com/fairlead/temporal/wire"
 )
 
@@ -42,9 +43,6 @@ func each(ctx context.Context, refs []wire.ProxyRef, do func(context.Context, wi
 }
 
 // cut makes a text at most size bytes long.
-func cut(text string, size int) string {
-	if len(text) > size {
-		text = text[:size]
-	}
-	return strings.ToValidUTF8(text, "")
+func cut(s string, size int) string {
+	return strings.ToValidUTF8(text.Head(s, size, ""), "")
 }

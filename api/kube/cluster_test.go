@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/api/kube"
 	"example.com/fairlead/deploy/local/localtest"
@@ -20,7 +21,7 @@ func TestSchemeKnowsWhatFairleadReadsAndWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []runtime.Object{&crawl.Proxy{}, &crawl.ProviderHealth{}, &corev1.Secret{}, &corev1.Event{}} {
+	for _, o := range []runtime.Object{&crawl.Proxy{}, &crawl.ProviderHealth{}, &addons.Addon{}, &corev1.Secret{}, &corev1.Event{}} {
 		if _, _, err := scheme.ObjectKinds(o); err != nil {
 			t.Error(err)
 		}

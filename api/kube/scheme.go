@@ -7,13 +7,14 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 )
 
 // Scheme has all API types that Fairlead reads and writes.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, crawl.AddToScheme, addons.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("register the API types: %w", err)
 		}

@@ -25,6 +25,7 @@ temporal-devserver      | temporal/devserver      | .                           
 golangci-lint           | deploy/tools/lint       | github.com/golangci/golangci-lint/v2/cmd/golangci-lint | 90
 controller-gen          | deploy/tools/generate   | sigs.k8s.io/controller-tools/cmd/controller-gen  | 60
 workflowcheck           | deploy/tools/generate   | go.temporal.io/sdk/contrib/tools/workflowcheck   | 15
+helm                    | deploy/tools/helm       | helm.sh/helm/v3/cmd/helm                         | 60
 '
 
 names() { awk -F' *[|] *' 'NF { print $1 }' <<< "$tools"; }
@@ -52,7 +53,8 @@ stale() {
   for name in "$@"; do fresh "$name" || echo "$name"; done
 }
 
-# ldflags MODULE: without them the Kubernetes programs call themselves v0.0.0-master.
+# ldflags MODULE: without them the Kubernetes programs call themselves v0.0.0-master,
+# and Helm is not the one of a release: its charts are told of Kubernetes 1.20.
 ldflags() {
   local flags='-s -w' version package
   if [ "$1" = deploy/tools/kubernetes ]; then
@@ -61,6 +63,11 @@ ldflags() {
       flags+=" -X $package.gitVersion=$version -X $package.gitMajor=1 -X $package.gitMinor=$(cut -d. -f2 <<< "$version")"
       flags+=" -X $package.gitTreeState=clean -X $package.gitCommit=unknown -X $package.buildDate=1970-01-01T00:00:00Z"
     done
+  fi
+  if [ "$1" = deploy/tools/helm ]; then
+    flags+=" -X helm.sh/helm/v3/internal/version.version=$(go -C "$root/$1" list -m -f '{{.Version}}' helm.sh/helm/v3)"
+    version=$(go -C "$root/$1" list -m -f '{{.Version}}' k8s.io/client-go)
+    flags+=" -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=$(cut -d. -f2 <<< "$version")"
   fi
   echo "$flags"
 }

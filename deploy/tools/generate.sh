@@ -12,7 +12,7 @@ export GOFLAGS=-buildvcs=false
 generate() (
   cd "$1"
   "$bin/controller-gen" object paths=./api/...
-  "$bin/controller-gen" crd paths=./api/crawl/... output:crd:dir=deploy/crds
+  "$bin/controller-gen" crd paths=./api/crawl/... paths=./api/addons/... output:crd:dir=deploy/crds
   "$bin/controller-gen" rbac:roleName=fairlead output:rbac:dir=deploy/rbac \
     paths=./starter/... paths=./worker/... paths=./activities/... paths=./api/...
 )

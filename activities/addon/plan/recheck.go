@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"example.com/fairlead/activities/addon/manifest"
+)
+
+// Recheck plans the object of one item again, just before it is written. Nothing that
+// was reviewed has moved if the fresh item has the same Hash; the object is as planned
+// already if its Action is Unchanged, which for one to be pruned means that it is gone.
+//
+// Whether it is blocked is no part of the hash: fresh.Blocked tells.
+//
+// body is what to apply: it names the object and the resourceVersion that the fresh
+// item was made from. It is nil for objects that are not in the set.
+func (p Planner) Recheck(ctx context.Context, r Request, planned Item) (fresh Item, body *unstructured.Unstructured, err error) {
+	s := p.newSession(r)
+	if t := s.crowd.first[planned.ID]; t != nil {
+		return s.again(ctx, t, planned)
+	}
+	for _, o := range r.Previous {
+		if o.ID == planned.ID {
+			fresh, err := s.leftAgain(ctx, &leftover{Owned: o})
+			return fresh, nil, err
+		}
+	}
+	return Item{ID: planned.ID, Action: Unchanged}, nil, nil
+}
+
+func (s *session) again(ctx context.Context, t *target, planned Item) (Item, *unstructured.Unstructured, error) {
+	s.targets = []*target{t}
+	fail := func(err error) (Item, *unstructured.Unstructured, error) {
+		return Item{}, nil, gather(ctx, []manifest.ID{t.id}, []error{err}, s.mask)
+	}
+	if err := s.find(ctx, 0); err != nil {
+		return fail(err)
+	}
+	var err error
+	if s.scaled, err = s.autoscaled(ctx); err != nil {
+		return fail(err)
+	}
+	fresh, err := s.item(ctx, t, "")
+	if err != nil {
+		return fail(err)
+	}
+	if planned.Unverified != "" && fresh.Unverified == "" {
+		guess := fresh
+		guess.Unverified = planned.Unverified
+		fresh.Hash = s.itemHash(guess, s.desired(t), nil)
+	}
+	return fresh, s.body(t), nil
+}
+
+func (s *session) leftAgain(ctx context.Context, l *leftover) (Item, error) {
+	if err := s.readLeftover(ctx, l); err != nil {
+		return Item{}, gather(ctx, []manifest.ID{l.ID}, []error{err}, s.mask)
+	}
+	s.leftovers = []*leftover{l}
+	s.learnSecrets()
+	if items := s.prune(); len(items) == 1 {
+		return items[0], nil
+	}
+	return Item{ID: l.ID, Action: Unchanged}, nil
+}

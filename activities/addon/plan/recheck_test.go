@@ -1,0 +1,97 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/fairlead/activities/addon/plan"
+)
+
+func TestRecheck(t *testing.T) {
+	tests := map[string]struct {
+		move   func(c *cluster, r plan.Request)
+		same   bool
+		action plan.Action
+	}{
+		"nothing moved":     {move: func(*cluster, plan.Request) {}, same: true, action: plan.Update},
+		"what would change": {move: func(c *cluster, r plan.Request) { c.recolor(r, "green") }, action: plan.Update},
+		"it is as planned":  {move: func(c *cluster, r plan.Request) { c.recolor(r, "red") }, action: plan.Unchanged},
+		"it was deleted":    {move: func(c *cluster, r plan.Request) { c.delete(r.Set.Objects[0].Unstructured) }, action: plan.Create},
+		"another's bookkeeping": {move: func(c *cluster, r plan.Request) {
+			c.patch(r.Set.Objects[0].Unstructured, `{"metadata":{"annotations":{"a":"b"}}}`)
+		}, same: true, action: plan.Update},
+		"another add-on took it": {move: func(c *cluster, r plan.Request) {
+			c.patch(r.Set.Objects[0].Unstructured, `{"metadata":{"labels":{"rendimiento.ai/addon":"other"}}}`)
+		}, same: true, action: plan.Update},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			c.apply(c.rendered(configMap))
+			r := c.rendered(strings.Replace(configMap, "blue", "red", 1))
+			planned := c.only(r)
+			test.move(c, r)
+			fresh, body, err := c.Recheck(t.Context(), r, planned)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (fresh.Hash == planned.Hash) != test.same || fresh.Action != test.action {
+				t.Errorf("it is %+v, was %+v\nwant the same: %v, %s", fresh, planned, test.same, test.action)
+			}
+			if body.GetResourceVersion() != fresh.ResourceVersion || body.GetUID() != fresh.UID {
+				t.Errorf("the body is for %s at %s", body.GetUID(), body.GetResourceVersion())
+			}
+		})
+	}
+}
+
+func TestRecheckOfPrune(t *testing.T) {
+	c := newCluster(t)
+	old := c.rendered(configMap)
+	c.apply(old)
+	o := old.Set.Objects[0]
+	r := c.rendered(deployment)
+	r.Prune = true
+	r.Previous = []plan.Owned{{ID: o.ID(), UID: c.uid(o.Unstructured)}}
+	planned := itemOf(t, c.must(r), "settings")
+	again := func() plan.Item {
+		fresh, body, err := c.Recheck(t.Context(), r, planned)
+		if err != nil || body != nil {
+			t.Fatalf("rechecked, it has the body %v, error %v", body, err)
+		}
+		return fresh
+	}
+	if fresh := again(); fresh.Hash != planned.Hash {
+		t.Errorf("it is %+v, was %+v", fresh, planned)
+	}
+	c.recolor(old, "green")
+	if fresh := again(); fresh.Hash != planned.Hash {
+		t.Errorf("after its content moved, it is %+v, was %+v", fresh, planned)
+	}
+	c.patch(o.Unstructured, `{"metadata":{"annotations":{"helm.sh/resource-policy":"keep"}}}`)
+	if fresh := again(); fresh.Action != plan.Keep || fresh.Hash == planned.Hash {
+		t.Errorf("kept, it is %+v, was %+v", fresh, planned)
+	}
+	c.delete(o.Unstructured)
+	if fresh := again(); fresh.Action != plan.Unchanged {
+		t.Errorf("deleted, it is %+v", fresh)
+	}
+}
+
+func (c *cluster) recolor(r plan.Request, color string) {
+	c.t.Helper()
+	c.patch(r.Set.Objects[0].Unstructured, fmt.Sprintf(`{"data":{"color":%q}}`, color))
+}
+
+func TestLargeDiff(t *testing.T) {
+	c := newCluster(t)
+	var lines strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "  key-%d: an ordinary value of the object\n", i)
+	}
+	i := c.only(c.rendered("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large, namespace: NS}\ndata:\n" + lines.String()))
+	if len(i.Diff) < plan.MaxDiff || len(i.Diff) > plan.MaxDiff+100 || !strings.HasSuffix(i.Diff, "left out\n") {
+		t.Errorf("the diff has %d bytes, and ends with %q", len(i.Diff), i.Diff[max(0, len(i.Diff)-60):])
+	}
+}

@@ -1,0 +1,4 @@
+{{- define "plain.labels" -}}
+app: {{ .Chart.Name }}
+chart: {{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}
+{{- end -}}

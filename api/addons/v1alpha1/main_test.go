@@ -1,0 +1,10 @@
+package v1alpha1_test
+
+import (
+	"os"
+	"testing"
+
+	"example.com/fairlead/deploy/local/localtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
