@@ -110,7 +110,7 @@ func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done
 		case isDone(fresh):
 			return Done{ID: item.ID, UID: fresh.UID}, nil
 		case fresh.Blocked != "":
-			return Done{}, &BlockedError{ID: item.ID, Why: fresh.Blocked}
+			return Done{}, errors.New(fresh.Blocked)
 		case !follows(item, fresh):
 			return Done{}, &moved{item, fresh}
 		}

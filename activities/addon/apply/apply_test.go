@@ -74,7 +74,7 @@ func TestApply(t *testing.T) {
 		o.SetLabels(map[string]string{addons.LabelAddon: "bakery"})
 		w.must(w.c.Create(t.Context(), o))
 		_, err := w.sync(w.plan())
-		if err == nil || !strings.Contains(err.Error(), "bakery") || value(w.live(blue), "data", "color") != "red" {
+		if err == nil || !strings.Contains(err.Error(), "bakery") || strings.Count(err.Error(), "ConfigMap "+w.ns+"/settings") != 1 || value(w.live(blue), "data", "color") != "red" {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -49,14 +49,6 @@ func done(a plan.Action) string {
 	return strings.TrimSuffix(string(a), "e") + "ed"
 }
 
-// BlockedError says that an object is somebody else's.
-type BlockedError struct {
-	ID  manifest.ID
-	Why string
-}
-
-func (e *BlockedError) Error() string { return e.ID.String() + ": " + e.Why }
-
 // moved is of one object.
 type moved struct{ planned, fresh plan.Item }
 
