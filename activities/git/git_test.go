@@ -62,6 +62,11 @@ func TestOddNames(t *testing.T) {
 				t.Errorf("%s of %s is %q, %v", name, at, got, err)
 			}
 		}
+		tree, err := s.reader(t).Files(t.Context(), at, first, nil)
+		must(t, err)
+		if data, err := fs.ReadFile(tree, "a"); string(data) != "1" || err != nil {
+			t.Errorf("a of %s is %q, %v", at, data, err)
+		}
 	}
 }
 
