@@ -90,6 +90,33 @@ func TestTheReleaseIsCalledAsTheSpecSays(t *testing.T) {
 	}
 }
 
+func TestAChartHasTheKindsOfItsOwnDefinitions(t *testing.T) {
+	w := newWorld(t)
+	w.charts.serveFiles(t, "1.0.0", map[string]string{
+		"crds/own.yaml": `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: owns.shop.example.com}
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {plural: owns, kind: Own}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`,
+		"templates/own.yaml": `
+{{ if .Capabilities.APIVersions.Has "shop.example.com/v1/Own" }}
+apiVersion: shop.example.com/v1
+kind: Own
+metadata: {name: own}
+{{ end }}
+`,
+	})
+	want := []string{"CustomResourceDefinition.apiextensions.k8s.io owns.shop.example.com", "Own.shop.example.com trade/own"}
+	if diff := cmp.Diff(want, ids(w.rendered(w.shop()).Set)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAnObjectThatIsRenderedTwiceIsAnError(t *testing.T) {
 	w := newWorld(t)
 	w.charts.serve(t, "1.0.0", plain, plain)

@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/addon/cluster"
 	addons "example.com/fairlead/api/addons/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 )
 
 const key = "values.yaml"
@@ -141,5 +143,18 @@ func TestSecretsAreAllThatIsThere(t *testing.T) {
 	secrets, err := w.Secrets(t.Context(), a)
 	if err != nil || !strings.Contains(joined(secrets), canary) {
 		t.Errorf("got %q, %v", secrets, err)
+	}
+}
+
+func TestWhatMayNotBeReadIsNotTakenForMissing(t *testing.T) {
+	w := newWorld(t)
+	w.charts.serve(t, "1.0.0", told)
+	nobody, err := cluster.Open(localtest.ControlPlane(t), "nobody-at-all")
+	w.must(err)
+	w.Client = nobody.Client
+	a := w.valued("", fromSecret("none", true))
+	w.fails(a, "Secret "+w.Namespace+"/none", "forbidden")
+	if _, err := w.Secrets(t.Context(), a); err == nil {
+		t.Error("its secrets are unknown, and that is no error")
 	}
 }

@@ -108,10 +108,16 @@ func newSite(t *testing.T) *site {
 // serve has the chart shop of these templates in the repository, as its only version.
 func (s *site) serve(t *testing.T, version string, templates ...string) {
 	t.Helper()
-	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: shop\nversion: " + version + "\n"}
+	files := map[string]string{}
 	for i, text := range templates {
 		files[fmt.Sprintf("templates/%d.yaml", i)] = text
 	}
+	s.serveFiles(t, version, files)
+}
+
+func (s *site) serveFiles(t *testing.T, version string, files map[string]string) {
+	t.Helper()
+	files["Chart.yaml"] = "apiVersion: v2\nname: shop\nversion: " + version + "\n"
 	packed := pack(t, files)
 	s.files["/shop.tgz"] = packed
 	s.files["/index.yaml"] = fmt.Appendf(nil, "entries:\n  shop:\n  - version: %s\n    digest: %x\n    urls: [shop.tgz]\n", version, sha256.Sum256(packed))
