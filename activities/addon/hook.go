@@ -109,23 +109,13 @@ func (a *Activities) event(ctx context.Context, o *addons.Addon, render, name st
 	if err != nil {
 		return nil, lost(err)
 	}
-	values, err := a.valuesOf(ctx, o)
+	values, err := a.Look.Sources.Secrets(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	secrets := look.Mask(r.Set, values)
 	runner := &hooks.Runner{Client: a.Look.Cluster.Client, Logs: a.Look.Cluster.Logs, Mask: secrets.Text, Addon: o.Name}
 	return &event{name: name, hooks: hooks.At(r.Set, manifest.Event(name)), runner: runner, secrets: secrets}, nil
-}
-
-// valuesOf are the secret values of an add-on. Those that are deleted do not hold up the
-// deletion of the add-on: the secrets of its objects are known without them.
-func (a *Activities) valuesOf(ctx context.Context, o *addons.Addon) ([][]byte, error) {
-	values, err := a.Look.Sources.Secrets(ctx, o)
-	if err != nil && !o.DeletionTimestamp.IsZero() && !outage(err) {
-		return nil, nil
-	}
-	return values, err
 }
 
 func (e *event) ran(number int, run string) (hooks.Ran, error) {
