@@ -2,6 +2,8 @@ package hooks_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
