@@ -31,9 +31,9 @@ var deletion = []manifest.Event{manifest.PreDelete, manifest.PostDelete}
 func (a *Activities) RunHook(ctx context.Context, in wire.AddonHookInput) (wire.AddonHookResult, error) {
 	tell, stop := pulse(ctx)
 	defer stop()
-	read := a.kept
+	read := a.present
 	if slices.Contains(deletion, manifest.Event(in.Event)) {
-		read = a.deleted
+		read = a.leaving
 	}
 	o, err := read(ctx, in.Addon)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // AwaitHealth looks once how the applied objects are, and returns if that is another than was
 // told.
 func (a *Activities) AwaitHealth(ctx context.Context, in wire.AddonSettleInput) (wire.AddonHealth, error) {
-	o, err := a.kept(ctx, in.Addon)
+	o, err := a.present(ctx, in.Addon)
 	if err != nil {
 		return wire.AddonHealth{}, err
 	}
