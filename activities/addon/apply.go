@@ -164,7 +164,7 @@ func (a *Activities) settled(ctx context.Context, w *work, done []apply.Done, be
 	}
 	health, err := a.Look.Health(ctx, inventory, w.secrets)
 	if err != nil {
-		return cut(w.secrets, err)
+		return err
 	}
 	out.Inventory, out.Health = string(d), healthOf(health)
 	return nil

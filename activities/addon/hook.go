@@ -52,12 +52,12 @@ func (a *Activities) RunHook(ctx context.Context, in wire.AddonHookInput) (wire.
 	var failed *hooks.FailedError
 	switch {
 	case errors.As(err, &failed):
-		why := text.Head(e.secrets.Text(failed.Error()), maxHookText, "… (cut)")
-		return wire.AddonHookResult{Failed: why, Output: e.printed(failed.Output)}, nil
+		// The runner has masked both.
+		return wire.AddonHookResult{Failed: text.Head(failed.Error(), maxHookText, "… (cut)"), Output: tail(failed.Output)}, nil
 	case err != nil:
 		return wire.AddonHookResult{}, cut(e.secrets, err)
 	}
-	return wire.AddonHookResult{Output: e.printed(output)}, nil
+	return wire.AddonHookResult{Output: tail(output)}, nil
 }
 
 // began is when the activity was scheduled, so that a crash gives no hook more time.
@@ -125,9 +125,8 @@ func (e *event) ran(number int, run string) (hooks.Ran, error) {
 	return hooks.Ran{Hook: e.hooks[number], Run: run}, nil
 }
 
-// printed is the end of what a hook has printed.
-func (e *event) printed(output string) string {
-	output = e.secrets.Text(output)
+// tail is the end of what a hook has printed.
+func tail(output string) string {
 	if len(output) <= maxHookText {
 		return output
 	}
