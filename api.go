@@ -24,6 +24,8 @@ type apiSettings struct {
 	cooldown    time.Duration
 	sessionIdle time.Duration
 	leases      leaseSettings
+	// systemNamespace keeps the plans of add-ons; without it no add-ons are served.
+	systemNamespace string
 	// onReady, if set, is called when the first requests are answered.
 	onReady func()
 }
@@ -31,13 +33,14 @@ type apiSettings struct {
 func defaultAPISettings() apiSettings {
 	return apiSettings{
 		address: "127.0.0.1:8090", maxLeaseTTL: server.DefaultMaxLeaseTTL,
-		cooldown: lease.DefaultBan, sessionIdle: lease.DefaultSessionIdle,
+		systemNamespace: "fairlead-system", cooldown: lease.DefaultBan, sessionIdle: lease.DefaultSessionIdle,
 	}
 }
 
 func (s *apiSettings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "http-address", s.address, "`host:port` to serve on")
 	f.StringVar(&s.tokensFile, "tokens", "", "tokens `file`; without one, everybody may do everything")
+	f.StringVar(&s.systemNamespace, "system-namespace", s.systemNamespace, "`namespace` that keeps the plans of add-ons; empty for an API that serves no add-ons")
 	s.leases.addFlags(f)
 	s.addLendingFlags(f)
 }
@@ -86,6 +89,7 @@ func (p *parts) addAPI(context.Context) error {
 		Secrets:     p.mgr.GetClient(),
 		Objects:     p.live,
 		Workflows:   &starter.Signaller{Temporal: p.temporal},
+		Addons:      p.servedAddons(),
 		Tokens:      tokens,
 		Log:         p.log,
 		MaxLeaseTTL: p.api.maxLeaseTTL,
@@ -100,7 +104,11 @@ func (p *parts) addAPI(context.Context) error {
 		d.Run(ctx)
 		return nil
 	}
-	for _, part := range []anyReplica{lend, p.serveAPI(api), p.watchProxies(api, d)} {
+	serving := []anyReplica{lend, p.serveAPI(api), p.watchProxies(api, d)}
+	if p.api.systemNamespace != "" {
+		serving = append(serving, p.cacheAddons)
+	}
+	for _, part := range serving {
 		if err := p.mgr.Add(part); err != nil {
 			return fmt.Errorf("add the HTTP API: %w", err)
 		}

@@ -95,6 +95,7 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 		t.Errorf("replace answers %s", answer.Status)
 	}
 	becomesReady(first)
+	addonsAreServed(t, live, address, strings.TrimSpace(string(bearer)))
 
 	if err := live.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)
