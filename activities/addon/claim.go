@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"example.com/fairlead/activities/addon/hooks"
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/setstore"
 	"example.com/fairlead/api/addons/approve"
 	addons "example.com/fairlead/api/addons/v1alpha1"
@@ -77,8 +78,8 @@ func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) (list []wir
 			list = append(list, wireHook(event, h))
 		}
 	}
-	if len(list) > wire.MaxAddonHooks {
-		return nil, fmt.Sprintf("an uninstall would run %d hooks, and may run %d: set spec.skipHooks to go on without them", len(list), wire.MaxAddonHooks), nil
+	if len(list) > look.MaxHooks {
+		return nil, fmt.Sprintf("an uninstall would run %d hooks, and may run %d: set spec.skipHooks to go on without them", len(list), look.MaxHooks), nil
 	}
 	return list, "", nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/api/addons/approve"
@@ -186,7 +187,7 @@ func TestHooksOfAnUninstall(t *testing.T) {
 	})
 	t.Run("too many", func(t *testing.T) {
 		many := map[string]manifest.Event{}
-		for i := range wire.MaxAddonHooks + 1 {
+		for i := range look.MaxHooks + 1 {
 			many[fmt.Sprint("hook-", i)] = manifest.PreDelete
 		}
 		ref, _ := doomed(t, "many", many, func(*addons.Addon) {})

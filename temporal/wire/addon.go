@@ -216,8 +216,6 @@ type AddonPreview struct {
 	Health AddonHealth `json:"health,omitzero"`
 }
 
-// MaxAddonHooks is how many hooks one sync may have: a history has their names.
-const MaxAddonHooks = 200
 
 // AddonHook is a hook that a sync runs.
 type AddonHook struct {
