@@ -27,6 +27,8 @@ func classify(err error) conn.Class {
 		return conn.Class{Type: wire.FailureTransient, NonRetryable: true}
 	case errors.Is(err, outcome.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
+	case errors.Is(err, outcome.ErrPermanent):
+		return conn.Class{Type: wire.FailurePermanent, NonRetryable: true}
 	}
 	switch class := provider.Class(err); {
 	case errors.Is(class, provider.ErrNotFound):

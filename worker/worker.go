@@ -18,6 +18,7 @@ import (
 
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/drain"
+	"example.com/fairlead/activities/events"
 	"example.com/fairlead/activities/instance"
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
@@ -59,9 +60,9 @@ type Options struct {
 func serve(ctx context.Context, o Options) error {
 	main := newWorker(o, wire.QueueMain)
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
-	events := object.NewRecorder(o.Kubernetes, o.Log)
-	defer closeEvents(events)
-	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Cluster: o.Cluster, LegacyFinalizer: o.LegacyFinalizer, Events: events}
+	recorder := events.NewRecorder(o.Kubernetes, o.Log)
+	defer closeEvents(recorder)
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Cluster: o.Cluster, LegacyFinalizer: o.LegacyFinalizer, Events: recorder}
 	register(main, wire.ActivityClaim, objects.Claim)
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)
@@ -82,10 +83,10 @@ func serve(ctx context.Context, o Options) error {
 }
 
 // closeEvents gives what was told last a moment to be written.
-func closeEvents(events *object.Recorder) {
+func closeEvents(recorder *events.Recorder) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventsTimeout)
 	defer cancel()
-	events.Close(ctx)
+	recorder.Close(ctx)
 }
 
 func newWorker(o Options, name string) sdkworker.Worker {
