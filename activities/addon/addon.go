@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/addon/kept"
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/events"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -27,6 +28,8 @@ type Activities struct {
 	// Client reads live, as the component itself: a cache may be behind what a workflow has
 	// written.
 	Client client.Client
+	// Look looks at add-ons, as their identity.
+	Look *look.Looker
 	// Store has the renders, plans and inventories.
 	Store kept.Store
 	// System is the namespace that Fairlead runs in.
