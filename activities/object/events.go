@@ -115,7 +115,7 @@ func farewell(abandoned []wire.Abandoned) events.Event {
 		}
 		left = append(left, words)
 	}
-	return events.Warning(eventAbandoned, "left behind, as annotation " + crawl.AnnotationSkipCleanup + " asks: " + strings.Join(left, ", "))
+	return events.Warning(eventAbandoned, "left behind, as annotation "+crawl.AnnotationSkipCleanup+" asks: "+strings.Join(left, ", "))
 }
 
 func instanceWords(e wire.Entry) string {
