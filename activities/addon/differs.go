@@ -20,8 +20,7 @@ func atRest(a *addons.Addon) bool {
 	return true
 }
 
-// differs says whether a look saw something that the status does not tell. The content needs
-// no comparison of its own: one that would do something else has another plan.
+// differs says whether a look saw something that the status does not tell.
 func differs(a *addons.Addon, seen *look.Look) bool {
 	preview := previewOf(seen)
 	now := addons.AddonStatus{
@@ -31,7 +30,7 @@ func differs(a *addons.Addon, seen *look.Look) bool {
 		Health:   &addons.Health{Status: addons.HealthStatus(preview.Health.Status)},
 	}
 	now.Fit() // as the status is
-	return glanceOf(&a.Status) != glanceOf(&now) || gateMoved(a.Status.Phase, seen)
+	return glanceOf(&a.Status) != glanceOf(&now) || contentMoved(&a.Status, preview.Hash) || gateMoved(a.Status.Phase, seen)
 }
 
 // glance is what of a status moves without a sync.
@@ -52,6 +51,12 @@ func glanceOf(s *addons.AddonStatus) glance {
 		g.health = s.Health.Status
 	}
 	return g
+}
+
+// contentMoved says whether what was applied is not what is wished for, although nothing has
+// to be done for that. What waits to be applied is told by its plan.
+func contentMoved(s *addons.AddonStatus, hash string) bool {
+	return s.Phase == addons.PhaseSynced && s.AppliedHash != hash
 }
 
 // gateMoved says whether a plan became one that must not be done, or is that no more. The

@@ -75,7 +75,7 @@ func (s *Sweep) SweepAddons(ctx context.Context) (wire.AddonSweepResult, error) 
 			continue // others hold it back; our part is done
 		}
 		group.Go(func() error {
-			t.count(s.visit(ctx, a, running[wire.AddonID(refOf(a))]))
+			t.count(s.visit(ctx, a, running[wire.AddonID(addonRef(a))]))
 			return nil
 		})
 	}
@@ -89,17 +89,17 @@ func (s *Sweep) SweepAddons(ctx context.Context) (wire.AddonSweepResult, error) 
 	return result, ctx.Err()
 }
 
-func refOf(a *addons.Addon) wire.AddonRef { return wire.AddonRef{Name: a.Name, UID: string(a.UID)} }
+func addonRef(a *addons.Addon) wire.AddonRef { return wire.AddonRef{Name: a.Name, UID: string(a.UID)} }
 
 // visit wakes the workflow of a if there is a reason to. listed says whether it runs, by a
 // list that may be behind.
 func (s *Sweep) visit(ctx context.Context, a *addons.Addon, listed bool) (started, woken bool, err error) {
 	if !listed {
-		running, err := s.Workflows.AddonRunning(ctx, refOf(a))
+		running, err := s.Workflows.AddonRunning(ctx, addonRef(a))
 		if err != nil || running {
 			return false, false, err // what has just begun looks for itself
 		}
-		if err := s.Workflows.AddonChanged(ctx, refOf(a)); err != nil {
+		if err := s.Workflows.AddonChanged(ctx, addonRef(a)); err != nil {
 			return false, false, err
 		}
 		s.Log.Info("an Addon had no workflow: started one", "addon", a.Name)
@@ -112,7 +112,7 @@ func (s *Sweep) visit(ctx context.Context, a *addons.Addon, listed bool) (starte
 	if ctx.Err() != nil || !moved && unseen == nil {
 		return false, false, unseen
 	}
-	if err := s.Workflows.AddonChanged(ctx, refOf(a)); err != nil {
+	if err := s.Workflows.AddonChanged(ctx, addonRef(a)); err != nil {
 		return false, false, errors.Join(unseen, err)
 	}
 	return false, true, unseen

@@ -81,7 +81,7 @@ func (l *looks) Look(_ context.Context, a *addons.Addon) (*look.Look, error) {
 // seen is a look at an add-on with nothing to do.
 func seen(change ...func(*look.Look)) *look.Look {
 	l := &look.Look{
-		Render: kept.Render{Revision: "web-1.0.0", Version: "1.0.0", Digest: "sha256:1"},
+		Render: kept.Render{Revision: "web-1.0.0", Version: "1.0.0", Digest: "sha256:1", Content: "c1"},
 		Plan:   &plan.Plan{Hash: "h1"},
 		Health: addons.Health{Status: addons.HealthHealthy, Message: "all are"},
 	}
@@ -97,7 +97,7 @@ func told(name string, change ...func(*addons.Addon)) *addons.Addon {
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Finalizers: []string{addons.Finalizer}},
 		Status: addons.AddonStatus{
 			Phase: addons.PhaseSynced, Revision: "web-1.0.0", Resolved: &addons.Resolved{Version: "1.0.0", Digest: "sha256:1"},
-			Plan:   &addons.Plan{Unchanged: 3},
+			Plan: &addons.Plan{Unchanged: 3}, AppliedHash: "c1",
 			Health: &addons.Health{Status: addons.HealthHealthy, Message: "other words"},
 		},
 	}
@@ -183,6 +183,8 @@ func TestASweepWakesThoseThatDiffer(t *testing.T) {
 		"the plan that waits has been done":    {status: planned, seen: seen(), woken: true},
 		"the source has another revision":      {seen: seen(func(l *look.Look) { l.Render.Revision = "web-1.0.1" }), woken: true},
 		"a version has another archive":        {seen: seen(func(l *look.Look) { l.Render.Digest = "sha256:2" }), woken: true},
+		"other content needs no write":         {seen: seen(func(l *look.Look) { l.Render.Content = "c2" }), woken: true},
+		"other content waits with its plan":    {status: planned, seen: seen(toDo, func(l *look.Look) { l.Render.Content = "c2" })},
 		"health moved":                         {seen: seen(func(l *look.Look) { l.Health.Status = addons.HealthDegraded }), woken: true},
 		"an object has become somebody else's": {status: planned, seen: seen(toDo, blocked), woken: true},
 		"it is still blocked":                  {status: func(a *addons.Addon) { planned(a); in(addons.PhaseBlocked)(a) }, seen: seen(toDo, blocked)},
