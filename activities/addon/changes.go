@@ -61,7 +61,7 @@ func phase(old, now *addons.AddonStatus, end *wire.AddonSyncEnd) []events.Event 
 		}
 	case addons.PhaseOutOfSync:
 		if entered || hashOf(old) != hashOf(now) {
-			return []events.Event{events.Normal(reason, said(countsOf(now.Plan), now.Message))}
+			return []events.Event{events.Normal(reason, said(inWords(now.Plan), now.Message))}
 		}
 	case addons.PhaseBlocked, addons.PhaseError:
 		if entered || old.Message != now.Message {
@@ -82,8 +82,8 @@ func hashOf(s *addons.AddonStatus) string {
 	return s.Plan.Hash
 }
 
-// countsOf is a plan in words.
-func countsOf(p *addons.Plan) string {
+// inWords is a plan in words.
+func inWords(p *addons.Plan) string {
 	if p == nil {
 		return ""
 	}

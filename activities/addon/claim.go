@@ -7,7 +7,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
-	"example.com/fairlead/activities/addon/manifest"
+	"example.com/fairlead/activities/addon/hooks"
 	"example.com/fairlead/activities/addon/setstore"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/api/addons/approve"
@@ -73,7 +73,17 @@ func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) ([]wire.Add
 	case err != nil:
 		return nil, fmt.Errorf("read the hooks of Addon %s: %w", o.Name, err)
 	}
-	return listHooks(r.Set, manifest.PreDelete, manifest.PostDelete)
+	var list []wire.AddonHook
+	for _, event := range deletion {
+		for _, h := range hooks.At(r.Set, event) {
+			list = append(list, wireHook(event, h))
+		}
+	}
+	if len(list) > wire.MaxAddonHooks {
+		return nil, fmt.Errorf("%w: an uninstall of Addon %s would run %d hooks, and may run %d: set spec.skipHooks to go on without them",
+			outcome.ErrPermanent, o.Name, len(list), wire.MaxAddonHooks)
+	}
+	return list, nil
 }
 
 // runID is the run of the workflow that asks, empty outside an activity.

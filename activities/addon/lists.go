@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -81,7 +82,7 @@ func (l *lists) showHooks(ctx context.Context, s *addons.AddonStatus, d setstore
 	}
 	s.Hooks = nil
 	for _, h := range r.Set.Hooks {
-		ref := addons.HookRef{Name: nameOf(h), Kind: h.GetKind()}
+		ref := addons.HookRef{Name: cmp.Or(h.GetName(), h.GetGenerateName()), Kind: h.GetKind()}
 		for _, e := range h.Events {
 			ref.Events = append(ref.Events, string(e))
 		}
