@@ -64,7 +64,7 @@ func (s *State) resumes() bool {
 // pending says whether there is something to do.
 func (s *State) pending() bool {
 	p := s.Work.Preview
-	if p.Writes > 0 {
+	if p.Writes > 0 || s.Work.Event != "" { // hooks are tidied up after
 		return true
 	}
 	if !s.resumes() {
