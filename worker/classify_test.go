@@ -26,6 +26,7 @@ func TestClassify(t *testing.T) {
 		{provider.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
 		{outcome.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
+		{outcome.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{&outcome.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
 		{&outcome.Failing{Err: provider.ErrTransient}, conn.Class{Type: wire.FailureTransient, NonRetryable: true}},
 		{errors.New("no class"), conn.Class{Type: wire.FailureTransient}},

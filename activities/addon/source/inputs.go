@@ -61,8 +61,9 @@ func (s *Sources) readValues(ctx context.Context, from addons.ValuesSource, in *
 		ref = from.SecretRef
 	}
 	what, data, err := s.data(ctx, from)
-	if err == nil && data[ref.Key] == nil {
-		err = &missingError{fmt.Sprintf("%s has no key %s", what, ref.Key), "add it, or set optional: true"}
+	content, found := data[ref.Key]
+	if err == nil && !found {
+		err = &missingError{fmt.Sprintf("%s has no key %s", what, ref.Key), createOrSkip}
 	}
 	if isMissing(err) && ref.Optional {
 		return nil
@@ -70,29 +71,26 @@ func (s *Sources) readValues(ctx context.Context, from addons.ValuesSource, in *
 	if err != nil {
 		return err
 	}
-	text := valuesText{from: fmt.Sprintf("%s, key %s", what, ref.Key), text: data[ref.Key]}
-	in.texts = append(in.texts, text)
+	in.texts = append(in.texts, valuesText{from: fmt.Sprintf("%s, key %s", what, ref.Key), text: content})
 	if from.SecretRef != nil {
-		in.secrets = append(in.secrets, secretsIn(text.text)...)
+		in.secrets = append(in.secrets, secretsIn(content)...)
 	}
 	return nil
 }
 
-// data is what the object that from names holds. An empty text is not nil.
+// createOrSkip is the remedy for values that are missing.
+const createOrSkip = "create it, or set optional: true"
+
+// data is what the object that from names holds.
 func (s *Sources) data(ctx context.Context, from addons.ValuesSource) (what string, data map[string][]byte, err error) {
-	const remedy = "create it, or set optional: true"
 	if ref := from.SecretRef; ref != nil {
 		var secret corev1.Secret
-		what, err = s.get(ctx, "Secret", s.Namespace, ref.Name, &secret, remedy)
-		data = map[string][]byte{}
-		for key, value := range secret.Data {
-			data[key] = append([]byte{}, value...)
-		}
-		return what, data, err
+		what, err = s.get(ctx, "Secret", s.Namespace, ref.Name, &secret, createOrSkip)
+		return what, secret.Data, err
 	}
 	var settings corev1.ConfigMap
-	what, err = s.get(ctx, "ConfigMap", s.Namespace, from.ConfigMapRef.Name, &settings, remedy)
-	data = map[string][]byte{}
+	what, err = s.get(ctx, "ConfigMap", s.Namespace, from.ConfigMapRef.Name, &settings, createOrSkip)
+	data = make(map[string][]byte, len(settings.Data))
 	for key, value := range settings.Data {
 		data[key] = []byte(value)
 	}

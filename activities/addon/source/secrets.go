@@ -48,9 +48,9 @@ func leaves(v any, add func(string)) {
 		add(v)
 	case float64:
 		add(strconv.FormatFloat(v, 'f', -1, 64))
-		add(fmt.Sprint(v))
 	case int64:
 		add(strconv.FormatInt(v, 10))
+		add(fmt.Sprint(float64(v))) // for charts that take no integers
 	case json.Number:
 		add(v.String())
 	}
