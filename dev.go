@@ -192,7 +192,7 @@ func dialled(address string) string {
 func (o devOptions) tokenFile() string { return filepath.Join(o.StateDir, "operator.token") }
 
 // example is an Addon object of this stack.
-func (o devOptions) example(name string) string { return filepath.Join(o.StateDir, "addons", name) }
+func (o devOptions) example(name string) string { return filepath.Join(o.StateDir, "examples", name) }
 
 func (o devOptions) addresses(stack *local.Stack) string {
 	ui := stack.UIAddress

@@ -9,7 +9,7 @@
 //	pki         certificates and keys of the local cluster
 //	etcd        the cluster's objects
 //	temporal    Temporal's database
-//	addons      what the example add-ons are made of
+//	examples    what the example add-ons are made of
 //	node        the node, while there is one
 //	run         the children that run, by pid and start time
 //	log         what each child said in this run, and in the former one (.1)
@@ -202,7 +202,7 @@ func (s *Stack) startEcho(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the echo target: %w", err)
 	}
-	made := samples.Samples{Dir: filepath.Join(s.options.StateDir, "addons"), Files: deploy.Examples, URL: "http://" + l.Addr().String()}
+	made := samples.Samples{Dir: filepath.Join(s.options.StateDir, "examples"), Files: deploy.Examples, URL: "http://" + l.Addr().String()}
 	if err := made.Write(); err != nil {
 		return errors.Join(err, l.Close())
 	}
