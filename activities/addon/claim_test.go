@@ -1,7 +1,6 @@
 package addon_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
