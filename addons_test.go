@@ -72,6 +72,12 @@ func asAccount(t *testing.T, live client.Client, config *rest.Config, namespace,
 	if err := live.Create(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
+	return withToken(t, live, config, account)
+}
+
+// withToken is the access of a service account, as a pod has it.
+func withToken(t *testing.T, live client.Client, config *rest.Config, account *corev1.ServiceAccount) *rest.Config {
+	t.Helper()
 	token := &authenticationv1.TokenRequest{}
 	if err := live.SubResource("token").Create(t.Context(), account, token); err != nil {
 		t.Fatal(err)
