@@ -19,11 +19,8 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons/finalizers,verbs=update
-
-// Activities are the activities on Addon objects.
+// Activities are the activities on Addon objects. Their rights are in
+// deploy/rbac/rendimiento-addons.yaml: a cluster without add-ons gives none.
 type Activities struct {
 	// Client reads live, as the component itself: a cache may be behind what a workflow has
 	// written.
