@@ -36,11 +36,12 @@ type devOptions struct {
 	sweeps            sweepSettings
 	cluster           desired.Cluster
 	manager           managerSettings
+	addons            addonSettings
 	api               apiSettings
 }
 
 func devCommand() *cobra.Command {
-	o := devOptions{sweeps: defaultSweepSettings(), api: defaultAPISettings()}
+	o := devOptions{sweeps: defaultSweepSettings(), addons: defaultAddonSettings(), api: defaultAPISettings()}
 	o.Ports = local.DefaultPorts()
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -78,6 +79,8 @@ finds again.`,
 	o.sweeps.addOrphanFlags(f)
 	addClusterFlag(f, &o.cluster)
 	o.manager.addScopeFlags(f)
+	o.manager.addOnlyFlag(f)
+	o.addons.addGitFlag(f)
 	o.api.addLendingFlags(f)
 	return cmd
 }
@@ -156,7 +159,8 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 func (o devOptions) settings(stack *local.Stack) (settings, error) {
 	s := defaultSettings()
 	s.rest = stack.RESTConfig
-	s.sweeps, s.cluster, s.manager = o.sweeps, o.cluster, o.manager
+	s.sweeps, s.cluster, s.manager, s.addons = o.sweeps, o.cluster, o.manager, o.addons
+	s.addons.cacheDir = filepath.Join(o.StateDir, "addons")
 	s.defaultProbeURL = o.probeURL
 	if s.defaultProbeURL == "" {
 		s.defaultProbeURL = stack.EchoURL + "/"

@@ -13,20 +13,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/addon/kept"
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/events"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
 
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=rendimiento.ai,resources=addons/finalizers,verbs=update
-
-// Activities are the activities on Addon objects.
+// Activities are the activities on Addon objects. Their rights are in
+// deploy/rbac/rendimiento-addons.yaml: a cluster without add-ons gives none.
 type Activities struct {
 	// Client reads live, as the component itself: a cache may be behind what a workflow has
 	// written.
 	Client client.Client
+	// Look looks at add-ons, as their identity.
+	Look *look.Looker
 	// Store has the renders, plans and inventories.
 	Store kept.Store
 	// System is the namespace that Fairlead runs in.

@@ -377,3 +377,25 @@ type AddonSweepResult struct {
 	// Problem is what could not be looked at.
 	Problem string `json:"problem,omitempty"`
 }
+
+// Phases of an Addon; the API type lists the same.
+const (
+	AddonPending      = "Pending"
+	AddonSynced       = "Synced"
+	AddonOutOfSync    = "OutOfSync"
+	AddonBlocked      = "Blocked"
+	AddonError        = "Error"
+	AddonSuspended    = "Suspended"
+	AddonSyncing      = "Syncing"
+	AddonUninstalling = "Uninstalling"
+)
+
+// Outcomes of a sync; the API type lists the same.
+const (
+	OutcomeSucceeded = "Succeeded"
+	OutcomeFailed    = "Failed"
+	OutcomeStopped   = "Stopped"
+)
+
+// Healthy is the health of add-ons whose objects all work.
+const Healthy = "Healthy"

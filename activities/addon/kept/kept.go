@@ -61,13 +61,27 @@ type storedRender struct {
 
 // PutRender keeps a render.
 func (s Store) PutRender(ctx context.Context, addon string, r Render) (setstore.Digest, error) {
-	set, err := manifest.Encode(r.Set)
+	stored, err := r.stored()
 	if err != nil {
 		return "", err
 	}
-	return s.put(ctx, addon, setstore.Render, storedRender{
+	return s.put(ctx, addon, setstore.Render, stored)
+}
+
+// RenderDigest is what PutRender gives for r, which need not be kept.
+func (s Store) RenderDigest(addon string, r Render) (setstore.Digest, error) {
+	stored, err := r.stored()
+	if err != nil {
+		return "", err
+	}
+	return s.digest(addon, setstore.Render, stored)
+}
+
+func (r Render) stored() (storedRender, error) {
+	set, err := manifest.Encode(r.Set)
+	return storedRender{
 		Revision: r.Revision, Version: r.Version, Digest: r.Digest, Content: r.Content, Input: r.Input, Answers: r.Answers, Set: set,
-	})
+	}, err
 }
 
 // Render reads what PutRender kept.
@@ -101,6 +115,11 @@ func (s Store) PutInventory(ctx context.Context, addon string, i Inventory) (set
 	return s.put(ctx, addon, setstore.Inventory, i)
 }
 
+// InventoryDigest is what PutInventory gives for i, which need not be kept.
+func (s Store) InventoryDigest(addon string, i Inventory) (setstore.Digest, error) {
+	return s.digest(addon, setstore.Inventory, i)
+}
+
 // Inventory reads what PutInventory kept. No digest is that of an empty one.
 func (s Store) Inventory(ctx context.Context, d setstore.Digest) (i Inventory, err error) {
 	if d == "" {
@@ -110,11 +129,27 @@ func (s Store) Inventory(ctx context.Context, d setstore.Digest) (i Inventory, e
 }
 
 func (s Store) put(ctx context.Context, addon string, kind setstore.Kind, v any) (setstore.Digest, error) {
-	data, err := json.Marshal(v)
+	data, err := encode(addon, kind, v)
 	if err != nil {
-		return "", fmt.Errorf("encode the %s of add-on %s: %w", kind, addon, err)
+		return "", err
 	}
 	return s.Put(ctx, addon, kind, data)
+}
+
+func (s Store) digest(addon string, kind setstore.Kind, v any) (setstore.Digest, error) {
+	data, err := encode(addon, kind, v)
+	if err != nil {
+		return "", err
+	}
+	return s.Digest(addon, kind, data), nil
+}
+
+func encode(addon string, kind setstore.Kind, v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the %s of add-on %s: %w", kind, addon, err)
+	}
+	return data, nil
 }
 
 func (s Store) get(ctx context.Context, d setstore.Digest, into any) error {

@@ -24,7 +24,6 @@ const parallel = 8
 var (
 	errNoName = errors.New("it has no name: only a hook may leave the name to the API server")
 	errTwice  = errors.New("it is rendered twice")
-	errStale  = errors.New("the cluster has its CustomResourceDefinition, and does not serve its kind yet: look at the APIs again")
 )
 
 // target is an object of the set beside what the cluster has.
@@ -96,7 +95,7 @@ func (s *session) checkDefinitions(ctx context.Context) error {
 		t := s.targets[i]
 		definition, ok := s.crowd.definition(t)
 		if t.unserved != "" && ok && serves(s.crowd.first[definition].live, t.GroupVersionKind().Version) {
-			return errStale
+			return ErrStale
 		}
 		return nil
 	})

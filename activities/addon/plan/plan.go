@@ -61,6 +61,8 @@ type Item struct {
 	Blocked string `json:"blocked,omitempty"`
 	// Note says why an object is kept.
 	Note string `json:"note,omitempty"`
+	// Foreign is set for an object that is kept because it is not the add-on's any more.
+	Foreign bool `json:"foreign,omitempty"`
 	// Adopts is set for an object that exists and was not the add-on's until now.
 	Adopts bool `json:"adopts,omitempty"`
 	// Migrates is set if the fields that Former managers hold become the add-on's
@@ -143,12 +145,15 @@ func (p Planner) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	items = append(items, s.prune()...)
+	return s.planOf(append(items, s.prune()...)), nil
+}
+
+func (s *session) planOf(items []Item) *Plan {
 	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	out := &Plan{Items: items, Hooks: s.hooks()}
 	out.Counts = count(items)
-	out.Hash = p.planHash(out)
-	return out, nil
+	out.Hash = s.planHash(out)
+	return out
 }
 
 func count(items []Item) Counts {

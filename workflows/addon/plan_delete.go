@@ -1,0 +1,41 @@
+package addon
+
+import (
+	"time"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// nextOfDeletion lets the object go, after its objects if that was asked for.
+func nextOfDeletion(s State, c wire.AddonClaim, now time.Time) Step {
+	if !c.Uninstall {
+		return Step{Kind: Release}
+	}
+	if s.failing(now) {
+		status := s.status(c, wire.AddonError, s.Failure.Message)
+		status.Sync = s.Sync
+		return publishOr(s, status, Step{Kind: Park, Until: s.Failure.Until})
+	}
+	if s.Sync == nil || s.Sync.Lifecycle != wire.LifecycleDelete {
+		return Step{Kind: Begin, Sync: &wire.AddonSync{Lifecycle: wire.LifecycleDelete}}
+	}
+	if st := s.Stored.Sync; st == nil || st.ID != s.Sync.ID {
+		status := s.status(c, wire.AddonUninstalling, "removing what it has in the cluster")
+		status.Sync = s.Sync
+		return publishOr(s, status, Step{Kind: Park})
+	}
+	if s.Work.HookFailed != "" {
+		return s.afterFailedHook()
+	}
+	pre, post := split(c.Hooks)
+	if !s.Sync.Applied {
+		if step, ok := s.nextHook(pre, s.Sync.Pre); ok {
+			return step
+		}
+		return Step{Kind: Remove}
+	}
+	if step, ok := s.nextHook(post, s.Sync.Post); ok {
+		return step
+	}
+	return Step{Kind: Release}
+}

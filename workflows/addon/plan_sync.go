@@ -1,0 +1,167 @@
+package addon
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"example.com/fairlead/temporal/wire"
+)
+
+// nextOfSync does what was approved.
+func nextOfSync(s State, c wire.AddonClaim, now time.Time) Step {
+	p := s.Work.Preview
+	if s.Sync == nil || s.Sync.Lifecycle == wire.LifecycleDelete || s.Sync.Hash != p.Hash || s.Sync.PlanHash == "" || !s.keepsPlan() && s.Sync.PlanHash != s.planHash() {
+		return Step{Kind: Begin, Sync: s.begin(c)}
+	}
+	if !s.begun() {
+		status := s.planned(c, wire.AddonSyncing, p.Summary)
+		status.Sync = s.Sync
+		return publishOr(s, status, Step{Kind: Park})
+	}
+	if s.Work.HookFailed != "" {
+		return s.afterFailedHook()
+	}
+	pre, post := split(p.Hooks)
+	if len(p.Hooks) > 0 && !s.Sync.Applied {
+		if !s.Work.Early {
+			return s.apply(wire.PartEarly)
+		}
+		if step, ok := s.nextHook(pre, s.Sync.Pre); ok {
+			return step
+		}
+	}
+	if !s.Sync.Applied {
+		part := wire.PartAll
+		if s.Work.Early {
+			part = wire.PartRest
+		}
+		return s.apply(part)
+	}
+	if step, ok := s.nextHook(post, s.Sync.Post); ok {
+		return step
+	}
+	return s.completed(c, now)
+}
+
+// keepsPlan says whether the plan that is being applied is one that somebody approved:
+// what is found to differ meanwhile is no part of it.
+func (s *State) keepsPlan() bool { return s.resumes() && s.Sync.Approver != (wire.Approver{}) }
+
+// planHash is what is about to be done.
+func (s *State) planHash() string { return cmp.Or(s.Work.Preview.PlanHash, s.Work.Preview.Hash) }
+
+// begin is the sync of the preview. What an unfinished sync of the same content has done
+// counts as done.
+func (s *State) begin(c wire.AddonClaim) *wire.AddonSync {
+	p := s.Work.Preview
+	next := wire.AddonSync{Lifecycle: p.Lifecycle, Hash: p.Hash}
+	if s.Sync != nil && s.Sync.Hash == p.Hash && s.Sync.Lifecycle == p.Lifecycle {
+		next = *s.Sync
+	}
+	next.Applied = next.Applied && p.Writes == 0
+	next.PlanHash, next.Approver = s.planHash(), wire.Approver{}
+	if s.asked(c) {
+		next.Approver = c.Approver
+		if next.Approver.Name == "" {
+			next.Approver.Name = "unknown"
+		}
+	}
+	return &next
+}
+
+// begun says whether the object tells of the sync: the inventory has what it may make.
+func (s *State) begun() bool {
+	st, p := s.Stored, s.Work.Preview
+	if st.Sync == nil || st.Sync.ID != s.Sync.ID || st.Sync.PlanHash != s.Sync.PlanHash {
+		return false
+	}
+	return s.keepsPlan() || p.Writes == 0 || st.Sets.Plan == p.Plan && (p.Inventory == "" || st.Sets.Inventory == p.Inventory)
+}
+
+func (s *State) apply(part string) Step {
+	return Step{Kind: Apply, Plan: s.Stored.Sets.Plan, Part: part, Approved: s.Sync.Approver != (wire.Approver{})}
+}
+
+// nextHook is the next of the hooks of an event, of which so many are done, or the tidying
+// up after all.
+func (s *State) nextHook(hooks []wire.AddonHook, done int) (Step, bool) {
+	if len(hooks) == 0 {
+		return Step{}, false
+	}
+	ran := 0
+	if s.Work.Event == hooks[0].Event {
+		ran = len(s.Work.Runs)
+	}
+	switch {
+	case s.Work.Event == hooks[0].Event && s.Work.Tidied:
+		return Step{}, false
+	case done >= len(hooks) && ran == 0: // of an earlier episode, which tidied up
+		return Step{}, false
+	case ran < len(hooks):
+		step := Step{Kind: Hook, Hook: hooks[ran], Number: ran, Run: s.runOf(hooks[ran], ran)}
+		// What has an end and has come to it is not run again. What has none may have been
+		// deleted when a later one failed, which needs it.
+		if ran < done && hooks[ran].Works {
+			step.Run = ""
+		}
+		return step, true
+	}
+	return Step{Kind: Tidy, Hook: hooks[0]}, true
+}
+
+// runOf names a run of a hook.
+func (s *State) runOf(h wire.AddonHook, number int) string {
+	return fmt.Sprintf("%s/%s/%d/%d", s.Sync.ID, h.Event, number, s.Sync.Attempt)
+}
+
+// afterFailedHook tidies up, and then takes the failure in.
+func (s *State) afterFailedHook() Step {
+	if !s.Work.Tidied {
+		return Step{Kind: Tidy, Hook: wire.AddonHook{Event: s.Work.Event}}
+	}
+	return Step{Kind: Stumble, Message: s.Work.HookFailed}
+}
+
+// completed is the status after a sync.
+func (s *State) completed(c wire.AddonClaim, now time.Time) Step {
+	health, inventory := s.Work.Preview.Health, s.Stored.Sets.Inventory
+	if a := s.Work.Applied; a != nil {
+		health, inventory = a.Health, a.Inventory
+	}
+	status := s.synced(c, health, inventory)
+	return s.finished(status, now)
+}
+
+// finished tells of a sync that has come to its end.
+func (s *State) finished(status wire.AddonStatus, now time.Time) Step {
+	p := s.Work.Preview
+	status.LastSynced = seconds(now)
+	status.Sequence = s.Stored.Sequence + 1
+	end := s.ended(wire.OutcomeSucceeded, cmp.Or(p.Summary, "nothing had to change"), now)
+	if s.Stored.AppliedHash == p.Hash && p.Writes > 0 && s.Sync != nil && s.Sync.Approver == (wire.Approver{}) {
+		end.Message = "healed: " + end.Message
+	}
+	return Step{Kind: Publish, Status: status, Render: p.Render, Ended: &end, Done: true}
+}
+
+// ended is the end of the sync under way.
+func (s *State) ended(outcome, message string, now time.Time) wire.AddonSyncEnd {
+	end := wire.AddonSyncEnd{At: seconds(now), Outcome: outcome, Message: clip(message)}
+	if s.Work.Preview != nil {
+		end.Revision = s.Work.Preview.Revision
+	}
+	if s.Sync != nil {
+		end.PlanHash, end.Approver = s.Sync.PlanHash, s.Sync.Approver
+	}
+	return end
+}
+
+// count takes in that a hook has succeeded.
+func (s *State) count(event string, number int) {
+	if before(event) {
+		s.Sync.Pre = max(s.Sync.Pre, number+1)
+	} else {
+		s.Sync.Post = max(s.Sync.Post, number+1)
+	}
+}
