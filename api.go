@@ -24,8 +24,6 @@ type apiSettings struct {
 	cooldown    time.Duration
 	sessionIdle time.Duration
 	leases      leaseSettings
-	// systemNamespace keeps the plans of add-ons; without it no add-ons are served.
-	systemNamespace string
 	// onReady, if set, is called when the first requests are answered.
 	onReady func()
 }
@@ -33,14 +31,13 @@ type apiSettings struct {
 func defaultAPISettings() apiSettings {
 	return apiSettings{
 		address: "127.0.0.1:8090", maxLeaseTTL: server.DefaultMaxLeaseTTL,
-		systemNamespace: "fairlead-system", cooldown: lease.DefaultBan, sessionIdle: lease.DefaultSessionIdle,
+		cooldown: lease.DefaultBan, sessionIdle: lease.DefaultSessionIdle,
 	}
 }
 
 func (s *apiSettings) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.address, "http-address", s.address, "`host:port` to serve on")
 	f.StringVar(&s.tokensFile, "tokens", "", "tokens `file`; without one, everybody may do everything")
-	f.StringVar(&s.systemNamespace, "system-namespace", s.systemNamespace, "`namespace` that keeps the plans of add-ons; empty for an API that serves no add-ons")
 	s.leases.addFlags(f)
 	s.addLendingFlags(f)
 }
@@ -105,7 +102,7 @@ func (p *parts) addAPI(context.Context) error {
 		return nil
 	}
 	serving := []anyReplica{lend, p.serveAPI(api), p.watchProxies(api, d)}
-	if p.api.systemNamespace != "" {
+	if p.manager.keepsAddons() {
 		serving = append(serving, p.cacheAddons)
 	}
 	for _, part := range serving {

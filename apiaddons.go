@@ -21,13 +21,13 @@ import (
 
 // servedAddons is what the HTTP API needs for add-ons; nil if it serves none.
 func (p *parts) servedAddons() *server.Addons {
-	if p.api.systemNamespace == "" {
+	if !p.manager.keepsAddons() {
 		return nil
 	}
 	return &server.Addons{
 		Cache:   p.mgr.GetClient(),
 		Objects: p.live,
-		Sets:    &addonSets{client: p.live, namespace: p.api.systemNamespace},
+		Sets:    &addonSets{client: p.live, namespace: p.addons.system},
 	}
 }
 
