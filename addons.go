@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -99,15 +98,14 @@ func (p *parts) addonOptions(ctx context.Context, workflows addon.Workflows) (*w
 // looksAtATime is how many add-ons a sweep looks at at the same time.
 const looksAtATime = 8
 
+// self is the program that runs, also after another one was put in its place.
+const self = "/proc/self/exe"
+
 // addonSources fetch and render. The children that render end with this process.
 func (p *parts) addonSources(c *cluster.Cluster, store kept.Store) (*source.Sources, error) {
 	dir, err := p.openCache()
 	if err != nil {
 		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find the program that renders charts: %w", err)
 	}
 	renderer := &child.Renderer{Command: []string{self, renderChildName}}
 	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error {

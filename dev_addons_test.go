@@ -35,7 +35,7 @@ func TestTourOfAddons(t *testing.T) {
 		})
 	})
 	t.Run("a commit is applied, and what it no longer has is pruned", func(t *testing.T) {
-		commit(t, filepath.Join(s.dir, "examples", "repository"), "team/rules.txt", "other rules\n")
+		commitExample(t, filepath.Join(s.dir, "examples", "repository"), "team/rules.txt", "other rules\n")
 		eventually.Until(t, "there is another ConfigMap, and that one only", func() bool {
 			now := s.rules()
 			return len(now) == 1 && now[0] != before[0]
@@ -62,7 +62,7 @@ func (s *stack) rules() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, "configmap/rules-") })
 }
 
-func commit(t *testing.T, repository, file, text string) {
+func commitExample(t *testing.T, repository, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(repository, file), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"example.com/fairlead/activities/addon/cluster"
 	"example.com/fairlead/activities/addon/kept"
 	"example.com/fairlead/activities/addon/look"
+	"example.com/fairlead/activities/addon/render/rendertest"
 	"example.com/fairlead/activities/addon/setstore"
 	"example.com/fairlead/activities/addon/source"
 	addons "example.com/fairlead/api/addons/v1alpha1"
@@ -128,7 +129,7 @@ func looker(t *testing.T, now func() time.Time) (l *look.Looker, namespace strin
 	}
 	return &look.Looker{
 		Sources: &source.Sources{
-			Charts: &charts.Fetcher{Dir: t.TempDir(), Now: now}, Renderer: source.InProcess{},
+			Charts: &charts.Fetcher{Dir: t.TempDir(), Now: now}, Renderer: rendertest.InProcess{},
 			Cluster: c, Client: live, Namespace: namespace, Hash: sets.Hash,
 		},
 		Cluster: c, Store: kept.Store{Store: sets}, Now: time.Now,

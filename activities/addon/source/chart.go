@@ -10,33 +10,10 @@ import (
 
 	"example.com/fairlead/activities/addon/charts"
 	"example.com/fairlead/activities/addon/kept"
-	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/render"
 	"example.com/fairlead/activities/fetch"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 )
-
-// InProcess renders charts in this process. A chart that overflows the stack ends it: it is
-// for charts that are trusted.
-type InProcess struct{}
-
-// Chart implements Renderer.
-func (InProcess) Chart(ctx context.Context, archive []byte, req render.Request) (manifest.Set, []render.Answer, render.Digest, error) {
-	packed, err := render.Archive(archive)
-	if err != nil {
-		return manifest.Set{}, nil, render.Digest{}, err
-	}
-	digest, err := req.Digest(packed)
-	if err != nil {
-		return manifest.Set{}, nil, render.Digest{}, err
-	}
-	result, err := render.Chart(ctx, packed, req)
-	if err != nil {
-		return manifest.Set{}, nil, render.Digest{}, err
-	}
-	set, err := result.Set()
-	return set, result.Answers, digest, err
-}
 
 func (s *Sources) chart(ctx context.Context, a *addons.Addon, in inputs, caps render.Capabilities, known []kept.Render) (Rendered, error) {
 	values, err := in.values(a)
@@ -47,15 +24,11 @@ func (s *Sources) chart(ctx context.Context, a *addons.Addon, in inputs, caps re
 	if err != nil {
 		return Rendered{}, err
 	}
-	packed, err := render.Archive(archive)
-	if err != nil {
-		return Rendered{}, err
-	}
 	req := render.Request{
 		Release: cmp.Or(a.Spec.ReleaseName, a.Name), Namespace: a.Spec.Namespace, Values: values, Capabilities: caps,
 		OwnAPIs: true, Lookup: s.Cluster.Lookup, Hash: s.Hash, Secrets: in.secrets,
 	}
-	input, err := req.Digest(packed)
+	input, err := req.DigestOf(render.ArchiveDigest(archive))
 	if err != nil {
 		return Rendered{}, err
 	}

@@ -26,6 +26,7 @@ import (
 	"example.com/fairlead/activities/addon/kept"
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/render"
+	"example.com/fairlead/activities/addon/render/rendertest"
 	"example.com/fairlead/activities/addon/source"
 	"example.com/fairlead/activities/fetch"
 	"example.com/fairlead/activities/git"
@@ -52,7 +53,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	config := localtest.ControlPlane(t)
-	w := &world{t: t, admin: localtest.Client(t, config), renders: &counted{Renderer: source.InProcess{}}, charts: newSite(t)}
+	w := &world{t: t, admin: localtest.Client(t, config), renders: &counted{Renderer: rendertest.InProcess{}}, charts: newSite(t)}
 	var err error
 	w.cluster, err = cluster.Open(config, "")
 	w.must(err)
