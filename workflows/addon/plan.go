@@ -51,7 +51,7 @@ func nextOfPreview(s State, c wire.AddonClaim, now time.Time) Step {
 	case !s.pending():
 		return nextOfNothing(s, c, now)
 	case !s.approved(c):
-		return nextOfReview(s, c, now)
+		return nextOfReview(s, c)
 	}
 	return nextOfSync(s, c, now)
 }
@@ -104,7 +104,7 @@ func nextOfNothing(s State, c wire.AddonClaim, now time.Time) Step {
 }
 
 // nextOfReview waits for an approval.
-func nextOfReview(s State, c wire.AddonClaim, now time.Time) Step {
+func nextOfReview(s State, c wire.AddonClaim) Step {
 	p := s.Work.Preview
 	message := fmt.Sprintf("waiting for approval of plan %s: %s", p.PlanHash, p.Summary)
 	if p.Mass != "" {

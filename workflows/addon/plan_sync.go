@@ -10,38 +10,47 @@ import (
 
 // nextOfSync does what was approved.
 func nextOfSync(s State, c wire.AddonClaim, now time.Time) Step {
-	p := s.Work.Preview
-	if s.Sync == nil || s.Sync.Lifecycle == wire.LifecycleDelete || s.Sync.Hash != p.Hash || s.Sync.PlanHash == "" || !s.keepsPlan() && s.Sync.PlanHash != s.planHash() {
+	switch {
+	case !s.underWay():
 		return Step{Kind: Begin, Sync: s.begin(c)}
-	}
-	if !s.begun() {
-		status := s.planned(c, wire.AddonSyncing, p.Summary)
+	case !s.begun():
+		status := s.planned(c, wire.AddonSyncing, s.Work.Preview.Summary)
 		status.Sync = s.Sync
 		return publishOr(s, status, Step{Kind: Park})
-	}
-	if s.Work.HookFailed != "" {
+	case s.Work.HookFailed != "":
 		return s.afterFailedHook()
 	}
-	pre, post := split(p.Hooks)
-	if len(p.Hooks) > 0 && !s.Sync.Applied {
-		if !s.Work.Early {
-			return s.apply(wire.PartEarly)
-		}
-		if step, ok := s.nextHook(pre, s.Sync.Pre); ok {
-			return step
-		}
-	}
+	pre, post := split(s.Work.Preview.Hooks)
 	if !s.Sync.Applied {
-		part := wire.PartAll
-		if s.Work.Early {
-			part = wire.PartRest
-		}
-		return s.apply(part)
+		return s.nextToApply(pre, len(post) > 0)
 	}
 	if step, ok := s.nextHook(post, s.Sync.Post); ok {
 		return step
 	}
 	return s.completed(c, now)
+}
+
+// underWay says whether the sync in memory is that of the preview.
+func (s *State) underWay() bool {
+	if s.Sync == nil || s.Sync.Lifecycle == wire.LifecycleDelete || s.Sync.Hash != s.Work.Preview.Hash || s.Sync.PlanHash == "" {
+		return false
+	}
+	return s.keepsPlan() || s.Sync.PlanHash == s.planHash()
+}
+
+// nextToApply is the next until the objects are applied: with hooks, what those need comes
+// first.
+func (s *State) nextToApply(pre []wire.AddonHook, more bool) Step {
+	if len(pre) == 0 && !more {
+		return s.apply(wire.PartAll)
+	}
+	if !s.Work.Early {
+		return s.apply(wire.PartEarly)
+	}
+	if step, ok := s.nextHook(pre, s.Sync.Pre); ok {
+		return step
+	}
+	return s.apply(wire.PartRest)
 }
 
 // keepsPlan says whether the plan that is being applied is one that somebody approved:

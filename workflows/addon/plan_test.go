@@ -16,7 +16,7 @@ type world struct {
 
 func aNewAddon() *world {
 	w := &world{AddonClaim: wire.AddonClaim{Generation: 1, Inputs: "in1"}}
-	w.State.Version = Version
+	w.Version = Version
 	w.Work.Preview = &wire.AddonPreview{
 		Hash: "v1", Render: "r1", Plan: "p1", PlanHash: "hash1", Inventory: "i1", Writes: 4, Counts: wire.AddonCounts{Create: 4},
 		Lifecycle: wire.LifecycleInstall, Summary: "create four",

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"example.com/fairlead/temporal/wire"
 )
@@ -72,7 +70,7 @@ func healthOf(h wire.AddonHealth) wire.AddonHealth {
 // clip is a text as a status takes it.
 func clip(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if r < ' ' {
 			return ' '
 		}
 		return r
@@ -80,11 +78,7 @@ func clip(text string) string {
 	if len(text) <= maxMessage {
 		return text
 	}
-	text = text[:maxMessage]
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text + " … (cut)"
+	return strings.ToValidUTF8(text[:maxMessage], "") + " … (cut)"
 }
 
 // seconds is a time as the API server keeps it.
