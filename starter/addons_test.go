@@ -80,11 +80,11 @@ func TestStarterOfAddOns(t *testing.T) {
 	t.Run("a new one starts its workflow, and an edit is signalled", func(t *testing.T) {
 		a := w.createAddon("starter-new")
 		w.signalled("new object", a, 1)
-		d, err := w.temporal.DescribeWorkflowExecution(t.Context(), workflowOf(a), "")
+		d, err := w.temporal.DescribeWorkflow(t.Context(), workflowOf(a), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		info := d.GetWorkflowExecutionInfo()
+		info := d.RawResponse.GetWorkflowExecutionInfo()
 		got := []string{
 			info.GetType().GetName(), info.GetTaskQueue(), string(info.GetMemo().GetFields()[wire.MemoTitle].GetData()),
 			string(info.GetSearchAttributes().GetIndexedFields()[wire.KeyAddonPhase.GetName()].GetData()),
