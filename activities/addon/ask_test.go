@@ -15,7 +15,9 @@ func TestAskForSync(t *testing.T) {
 	o := newOffice(t)
 	planA, planB := strings.Repeat("a", 20), strings.Repeat("b", 20)
 	ref := o.create("asked")
-	ask := func(plan, who string) error { return o.AskForSync(t.Context(), wire.SyncInput{Addon: ref, Plan: plan, Who: who}) }
+	ask := func(plan, who string) error {
+		return o.AskForSync(t.Context(), wire.SyncInput{Addon: ref, Plan: plan, Who: who})
+	}
 	if err := ask("", "alice"); !errors.Is(err, outcome.ErrPermanent) {
 		t.Errorf("where nothing waits: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/events"
 	"example.com/fairlead/activities/outcome"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/api/kube"
@@ -30,26 +31,13 @@ func (a *Activities) Release(ctx context.Context, in wire.AddonReleaseInput) err
 	uninstalled := found && (o.Uninstalls() || o.Status.Phase == addons.PhaseUninstalling)
 	if found {
 		if err := a.endUninstall(ctx, o); err != nil {
-			return client.IgnoreNotFound(err)
+			return err
 		}
 	}
-	if err := a.Store.Drop(ctx, in.Addon.Name); err != nil {
+	if err := a.Store.Drop(ctx, in.Addon.Name); err != nil || !found {
 		return err
 	}
-	if !found || !slices.Contains(o.Finalizers, addons.Finalizer) {
-		return nil
-	}
-	err = a.patch(ctx, o, "take the finalizer off", func() {
-		o.Finalizers = slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == addons.Finalizer })
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a.Events.Tell(o, farewell(uninstalled, in.Kept))
-	return nil
+	return a.letGo(ctx, o, farewell(uninstalled, in.Kept))
 }
 
 // endUninstall takes the wish for an uninstall off an object that has been uninstalled. A
@@ -59,6 +47,24 @@ func (a *Activities) endUninstall(ctx context.Context, o *addons.Addon) error {
 		return nil
 	}
 	return a.patch(ctx, o, "end the uninstall of", func() { delete(o.Annotations, addons.AnnotationUninstall) })
+}
+
+// letGo takes the finalizer off, and tells people of it.
+func (a *Activities) letGo(ctx context.Context, o *addons.Addon, told events.Event) error {
+	if !slices.Contains(o.Finalizers, addons.Finalizer) {
+		return nil
+	}
+	err := a.patch(ctx, o, "take the finalizer off", func() {
+		o.Finalizers = slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == addons.Finalizer })
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.Events.Tell(o, told)
+	return nil
 }
 
 // patch writes a change of o, unless another was written since o was read.

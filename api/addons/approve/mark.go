@@ -109,5 +109,5 @@ func owns(fields *metav1.FieldsV1, field string) bool {
 		Spec map[string]json.RawMessage `json:"f:spec"`
 	}
 	// What is no JSON owns nothing.
-	return json.Unmarshal(fields.Raw, &owned) == nil && owned.Spec[field] != nil
+	return json.Unmarshal(fields.GetRawBytes(), &owned) == nil && owned.Spec[field] != nil
 }
