@@ -22,22 +22,22 @@ func TestLookupReadsWhatHelmWould(t *testing.T) {
 		w.must(w.admin.Create(t.Context(), settings))
 	}
 	for name, c := range map[string]struct {
-		ask  render.Question
+		q    render.Question
 		want []string
 	}{
-		"an object":                           {render.Question{"v1", "ConfigMap", ns, "blue"}, []string{"blue"}},
-		"a list":                              {render.Question{"v1", "ConfigMap", ns, ""}, []string{"blue", "green"}},
-		"an empty list":                       {render.Question{"apps/v1", "Deployment", ns, ""}, []string{}},
-		"a cluster-scoped object":             {render.Question{"v1", "Namespace", "", ns}, []string{ns}},
-		"whose namespace is ignored":          {render.Question{"v1", "Namespace", "default", ns}, []string{ns}},
-		"an object that is not there":         {render.Question{"v1", "ConfigMap", ns, "red"}, nil},
-		"a namespaced object, and none given": {render.Question{"v1", "ConfigMap", "", "blue"}, nil},
-		"a kind that is not served":           {render.Question{"v1", "Gizmo", ns, "blue"}, nil},
-		"a group that is not served":          {render.Question{"none.example.com/v1", "ConfigMap", ns, ""}, nil},
-		"a version that is not served":        {render.Question{"apps/v1beta1", "Deployment", ns, ""}, nil},
+		"an object":                           {ask("v1", "ConfigMap", ns, "blue"), []string{"blue"}},
+		"a list":                              {ask("v1", "ConfigMap", ns, ""), []string{"blue", "green"}},
+		"an empty list":                       {ask("apps/v1", "Deployment", ns, ""), []string{}},
+		"a cluster-scoped object":             {ask("v1", "Namespace", "", ns), []string{ns}},
+		"whose namespace is ignored":          {ask("v1", "Namespace", "default", ns), []string{ns}},
+		"an object that is not there":         {ask("v1", "ConfigMap", ns, "red"), nil},
+		"a namespaced object, and none given": {ask("v1", "ConfigMap", "", "blue"), nil},
+		"a kind that is not served":           {ask("v1", "Gizmo", ns, "blue"), nil},
+		"a group that is not served":          {ask("none.example.com/v1", "ConfigMap", ns, ""), nil},
+		"a version that is not served":        {ask("apps/v1beta1", "Deployment", ns, ""), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := w.Lookup(t.Context(), c.ask)
+			found, err := w.Lookup(t.Context(), c.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,6 +79,10 @@ func TestScopeIsThatOfTheVersionThatIsServed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func ask(apiVersion, kind, namespace, name string) render.Question {
+	return render.Question{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 }
 
 func names(t *testing.T, object map[string]any) []string {

@@ -2,6 +2,9 @@ package source_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,9 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
-	"example.com/fairlead/activities/fetch"
 	addons "example.com/fairlead/api/addons/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 )
 
 // repo is a repository that the real git makes.
@@ -133,9 +137,7 @@ func TestARepositoryWithoutHostIsBelowTheBase(t *testing.T) {
 	w, r := newWorld(t), newRepo(t)
 	r.commit(map[string]string{"settings.yaml": settings})
 	a := r.addon(".", func(s *addons.AddonSpec) { s.Source.Git.Repo = "owner/name" })
-	if err := w.fails(a, "owner/name", "https://"); !errors.Is(err, fetch.ErrPermanent) {
-		t.Errorf("without a base it is not permanent: %v", err)
-	}
+	w.failsForGood(a, "owner/name", "https://")
 	w.GitBase = "file://" + strings.TrimSuffix(r.dir, "/owner/name") + "/"
 	if got := w.rendered(a); len(got.Set.Objects) != 1 {
 		t.Errorf("got %v", ids(got.Set))
@@ -154,8 +156,34 @@ func TestAFolderThatCannotBeRenderedIsNamed(t *testing.T) {
 	} {
 		t.Run(path, func(t *testing.T) { w.fails(r.addon(path), words...) })
 	}
-	gone := r.addon("bad", func(s *addons.AddonSpec) { s.Source.Git.Revision = "gone" })
-	if err := w.fails(gone, "gone"); !errors.Is(err, fetch.ErrPermanent) {
-		t.Errorf("a branch that is not there is not permanent: %v", err)
+	w.failsForGood(r.addon("bad", func(s *addons.AddonSpec) { s.Source.Git.Revision = "gone" }), "gone")
+}
+
+func TestAPrivateGitRepositoryGetsItsCredentials(t *testing.T) {
+	w, r := newWorld(t), newRepo(t)
+	r.commit(map[string]string{"shop/settings.yaml": settings})
+	backend := &cgi.Handler{
+		Path: filepath.Join(r.git("--exec-path"), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + r.dir, "GIT_HTTP_EXPORT_ALL=1"},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("Authorization") != "Bearer "+canary {
+			out.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			out.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		backend.ServeHTTP(out, req)
+	}))
+	t.Cleanup(server.Close)
+	private := r.addon("shop", func(s *addons.AddonSpec) { s.Source.Git.Repo = server.URL + "/.git" })
+	w.failsForGood(private, server.URL)
+
+	login := localtest.Namespace(t, w.admin, "login")
+	secret := &corev1.Secret{StringData: map[string]string{"token": canary}}
+	secret.Namespace, secret.Name = login, "token"
+	w.must(w.admin.Create(t.Context(), secret))
+	private.Spec.Source.Git.CredentialsSecretRef = &addons.SecretRef{Name: "token", Namespace: login}
+	if got := w.rendered(private); len(got.Set.Objects) != 1 || !strings.Contains(joined(got.Secrets), canary) {
+		t.Errorf("got %v, and %d secrets", ids(got.Set), len(got.Secrets))
 	}
 }

@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/addon/cluster"
 	addons "example.com/fairlead/api/addons/v1alpha1"
+	"example.com/fairlead/deploy/local/localtest"
 )
 
 const key = "values.yaml"
@@ -88,24 +90,21 @@ func TestWhatIsMissingHasItsNameAndRemedy(t *testing.T) {
 }
 
 func TestErrorsNeverQuoteASecret(t *testing.T) {
-	w := newWorld(t)
 	for name, c := range map[string]struct {
 		text, template string
 		words          []string
 	}{
-		"a text that is no YAML":     {canary + ": [", told, []string{"Secret " + w.Namespace + "/bad, key values.yaml", "correct"}},
-		"a text that is no map":      {"- " + canary, told, []string{"Secret " + w.Namespace + "/bad, key values.yaml", "correct"}},
-		"a template that quotes it":  {"deep: [{password: " + canary + "}]", `{{ fail (first .Values.deep).password }}`, []string{"chart shop"}},
-		"one that makes no YAML":     {"password: " + canary, "a: {{ .Values.password }}: b", []string{"chart shop"}},
-		"one that takes no such key": {"password: " + canary, `{{ index (dict) .Values.password "x" }}`, []string{"chart shop"}},
+		"a text that is no YAML":     {canary + ": [", told, []string{"/bad, key values.yaml", "correct"}},
+		"a text that is no map":      {"- " + canary, told, []string{"/bad, key values.yaml", "correct"}},
+		"a template that quotes it":  {"deep: [{password: " + canary + "}]", `{{ fail (first .Values.deep).password }}`, []string{"chart shop", "execution error"}},
+		"one that makes no YAML":     {"password: " + canary, "a: {{ .Values.password }}: b", []string{"chart shop", "YAML"}},
+		"one that takes no such key": {"password: " + canary, `{{ index .Values.password .Values.password }}`, []string{"chart shop", "index"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
 			w.charts.serve(t, "1.0.0", c.template)
 			w.secret("bad", key, c.text)
 			w.fails(w.valued("", fromSecret("bad")), c.words...)
-			var bad corev1.Secret
-			bad.Namespace, bad.Name = w.Namespace, "bad"
-			w.must(w.admin.Delete(t.Context(), &bad))
 		})
 	}
 }
@@ -144,5 +143,18 @@ func TestSecretsAreAllThatIsThere(t *testing.T) {
 	secrets, err := w.Secrets(t.Context(), a)
 	if err != nil || !strings.Contains(joined(secrets), canary) {
 		t.Errorf("got %q, %v", secrets, err)
+	}
+}
+
+func TestWhatMayNotBeReadIsNotTakenForMissing(t *testing.T) {
+	w := newWorld(t)
+	w.charts.serve(t, "1.0.0", told)
+	nobody, err := cluster.Open(localtest.ControlPlane(t), "nobody-at-all")
+	w.must(err)
+	w.Client = nobody.Client
+	a := w.valued("", fromSecret("none", true))
+	w.fails(a, "Secret "+w.Namespace+"/none", "forbidden")
+	if _, err := w.Secrets(t.Context(), a); err == nil {
+		t.Error("its secrets are unknown, and that is no error")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,6 +27,7 @@ import (
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/render"
 	"example.com/fairlead/activities/addon/source"
+	"example.com/fairlead/activities/fetch"
 	"example.com/fairlead/activities/git"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
@@ -106,10 +108,16 @@ func newSite(t *testing.T) *site {
 // serve has the chart shop of these templates in the repository, as its only version.
 func (s *site) serve(t *testing.T, version string, templates ...string) {
 	t.Helper()
-	files := map[string]string{"Chart.yaml": "apiVersion: v2\nname: shop\nversion: " + version + "\n"}
+	files := map[string]string{}
 	for i, text := range templates {
 		files[fmt.Sprintf("templates/%d.yaml", i)] = text
 	}
+	s.serveFiles(t, version, files)
+}
+
+func (s *site) serveFiles(t *testing.T, version string, files map[string]string) {
+	t.Helper()
+	files["Chart.yaml"] = "apiVersion: v2\nname: shop\nversion: " + version + "\n"
 	packed := pack(t, files)
 	s.files["/shop.tgz"] = packed
 	s.files["/index.yaml"] = fmt.Appendf(nil, "entries:\n  shop:\n  - version: %s\n    digest: %x\n    urls: [shop.tgz]\n", version, sha256.Sum256(packed))
@@ -157,7 +165,20 @@ func (w *world) rendered(a *addons.Addon, known ...kept.Render) source.Rendered 
 }
 
 // fails checks the words of an error, and that it gives nothing away.
-func (w *world) fails(a *addons.Addon, words ...string) error {
+func (w *world) fails(a *addons.Addon, words ...string) {
+	w.t.Helper()
+	_ = w.told(a, words)
+}
+
+// failsForGood is fails of what no retry helps against.
+func (w *world) failsForGood(a *addons.Addon, words ...string) {
+	w.t.Helper()
+	if err := w.told(a, words); !errors.Is(err, fetch.ErrPermanent) {
+		w.t.Errorf("it is not permanent: %v", err)
+	}
+}
+
+func (w *world) told(a *addons.Addon, words []string) error {
 	w.t.Helper()
 	_, err := w.Render(w.t.Context(), a)
 	if err == nil {
@@ -168,8 +189,8 @@ func (w *world) fails(a *addons.Addon, words ...string) error {
 			w.t.Errorf("the error does not say %q: %v", word, err)
 		}
 	}
-	if strings.Contains(err.Error(), canary) {
-		w.t.Errorf("the error tells the secret: %v", err)
+	if strings.Contains(err.Error(), canary) || len(err.Error()) > 4096 {
+		w.t.Errorf("the error tells the secret, or is too long: %v", err)
 	}
 	return err
 }
