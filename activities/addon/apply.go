@@ -2,7 +2,6 @@ package addon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,7 +63,7 @@ type work struct {
 }
 
 func (a *Activities) work(ctx context.Context, in wire.AddonApplyInput) (*work, error) {
-	o, err := a.kept(ctx, in.Addon)
+	o, err := a.present(ctx, in.Addon)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (a *Activities) work(ctx context.Context, in wire.AddonApplyInput) (*work, 
 // lost is err of a plan or a render. Those that are not there any more are made by another
 // look.
 func lost(err error) error {
-	if errors.Is(err, setstore.ErrNotFound) || errors.Is(err, setstore.ErrDamaged) {
+	if isLost(err) {
 		return fmt.Errorf("%w: %w", outcome.ErrSuperseded, err)
 	}
 	return err
@@ -165,7 +164,7 @@ func (a *Activities) settled(ctx context.Context, w *work, done []apply.Done, be
 	}
 	health, err := a.Look.Health(ctx, inventory, w.secrets)
 	if err != nil {
-		return cut(w.secrets, err)
+		return err
 	}
 	out.Inventory, out.Health = string(d), healthOf(health)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/mask"
 	"example.com/fairlead/activities/addon/plan"
+	"example.com/fairlead/activities/fetch"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/internal/text"
 )
@@ -32,7 +33,8 @@ func (p permanent) Unwrap() error        { return p.error }
 func judged(err error) error {
 	var several plan.Errors
 	hopeless := errors.Is(err, plan.ErrEmpty) || errors.Is(err, look.ErrNoInventory) ||
-		errors.Is(err, look.ErrTooManyHooks) || errors.As(err, &several) && !allOutages(several)
+		errors.Is(err, look.ErrTooManyHooks) || errors.Is(err, fetch.ErrPermanent) ||
+		errors.As(err, &several) && !allOutages(several)
 	if err = cut(mask.Mask{}, err); hopeless {
 		return permanent{err}
 	}
@@ -87,6 +89,7 @@ func allOutages(several plan.Errors) bool {
 // outage says whether err is no answer: to ask again may give one.
 func outage(err error) bool {
 	var network net.Error
+	var undiscovered *discovery.ErrGroupDiscoveryFailed
 	status := apierrors.APIStatus(nil)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, plan.ErrStale):
@@ -96,7 +99,7 @@ func outage(err error) bool {
 		return code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || code == http.StatusUnauthorized ||
 			code == http.StatusRequestTimeout
 	}
-	return errors.As(err, &network) || discovery.IsGroupDiscoveryFailedError(err) || utilnet.IsConnectionRefused(err) ||
+	return errors.As(err, &network) || errors.As(err, &undiscovered) || utilnet.IsConnectionRefused(err) ||
 		utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 

@@ -31,9 +31,9 @@ var deletion = []manifest.Event{manifest.PreDelete, manifest.PostDelete}
 func (a *Activities) RunHook(ctx context.Context, in wire.AddonHookInput) (wire.AddonHookResult, error) {
 	tell, stop := pulse(ctx)
 	defer stop()
-	read := a.kept
+	read := a.present
 	if slices.Contains(deletion, manifest.Event(in.Event)) {
-		read = a.deleted
+		read = a.leaving
 	}
 	o, err := read(ctx, in.Addon)
 	if err != nil {
@@ -52,12 +52,12 @@ func (a *Activities) RunHook(ctx context.Context, in wire.AddonHookInput) (wire.
 	var failed *hooks.FailedError
 	switch {
 	case errors.As(err, &failed):
-		why := text.Head(e.secrets.Text(failed.Error()), maxHookText, "… (cut)")
-		return wire.AddonHookResult{Failed: why, Output: e.printed(failed.Output)}, nil
+		// The runner has masked both.
+		return wire.AddonHookResult{Failed: text.Head(failed.Error(), maxHookText, "… (cut)"), Output: tail(failed.Output)}, nil
 	case err != nil:
 		return wire.AddonHookResult{}, cut(e.secrets, err)
 	}
-	return wire.AddonHookResult{Output: e.printed(output)}, nil
+	return wire.AddonHookResult{Output: tail(output)}, nil
 }
 
 // began is when the activity was scheduled, so that a crash gives no hook more time.
@@ -109,23 +109,13 @@ func (a *Activities) event(ctx context.Context, o *addons.Addon, render, name st
 	if err != nil {
 		return nil, lost(err)
 	}
-	values, err := a.valuesOf(ctx, o)
+	values, err := a.Look.Sources.Secrets(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	secrets := look.Mask(r.Set, values)
 	runner := &hooks.Runner{Client: a.Look.Cluster.Client, Logs: a.Look.Cluster.Logs, Mask: secrets.Text, Addon: o.Name}
 	return &event{name: name, hooks: hooks.At(r.Set, manifest.Event(name)), runner: runner, secrets: secrets}, nil
-}
-
-// valuesOf are the secret values of an add-on. Those that are deleted do not hold up the
-// deletion of the add-on: the secrets of its objects are known without them.
-func (a *Activities) valuesOf(ctx context.Context, o *addons.Addon) ([][]byte, error) {
-	values, err := a.Look.Sources.Secrets(ctx, o)
-	if err != nil && !o.DeletionTimestamp.IsZero() && !outage(err) {
-		return nil, nil
-	}
-	return values, err
 }
 
 func (e *event) ran(number int, run string) (hooks.Ran, error) {
@@ -135,9 +125,8 @@ func (e *event) ran(number int, run string) (hooks.Ran, error) {
 	return hooks.Ran{Hook: e.hooks[number], Run: run}, nil
 }
 
-// printed is the end of what a hook has printed.
-func (e *event) printed(output string) string {
-	output = e.secrets.Text(output)
+// tail is the end of what a hook has printed.
+func tail(output string) string {
 	if len(output) <= maxHookText {
 		return output
 	}

@@ -23,7 +23,7 @@ const maxHookName = 63
 func (a *Activities) Preview(ctx context.Context, in wire.AddonPreviewInput) (wire.AddonPreview, error) {
 	_, stop := pulse(ctx)
 	defer stop()
-	o, err := a.kept(ctx, in.Addon)
+	o, err := a.present(ctx, in.Addon)
 	if err != nil {
 		return wire.AddonPreview{}, err
 	}
@@ -36,34 +36,6 @@ func (a *Activities) Preview(ctx context.Context, in wire.AddonPreviewInput) (wi
 	}
 	out := previewOf(seen)
 	return out, a.store(ctx, o.Name, seen, &out)
-}
-
-// kept reads an add-on that is to be there.
-func (a *Activities) kept(ctx context.Context, ref wire.AddonRef) (*addons.Addon, error) {
-	o, found, err := a.get(ctx, ref)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		return nil, fmt.Errorf("%w: Addon %s is gone", outcome.ErrSuperseded, ref)
-	case !o.DeletionTimestamp.IsZero():
-		return nil, fmt.Errorf("%w: Addon %s is being deleted", outcome.ErrSuperseded, ref)
-	}
-	return o, nil
-}
-
-// deleted reads an add-on whose objects are to go.
-func (a *Activities) deleted(ctx context.Context, ref wire.AddonRef) (*addons.Addon, error) {
-	o, found, err := a.get(ctx, ref)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		return nil, fmt.Errorf("%w: Addon %s is gone", outcome.ErrSuperseded, ref)
-	case o.DeletionTimestamp.IsZero() || !o.Uninstalls():
-		return nil, fmt.Errorf("%w: Addon %s is not to be uninstalled", outcome.ErrSuperseded, ref)
-	}
-	return o, nil
 }
 
 func previewOf(seen *look.Look) wire.AddonPreview {

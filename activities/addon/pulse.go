@@ -20,6 +20,10 @@ const (
 // pulse tells the server that this attempt is alive, with what tell was given last, until
 // stop is called. Outside of an activity it tells nobody.
 func pulse(ctx context.Context) (tell func(string), stop func()) {
+	return beat(ctx, pulseEvery)
+}
+
+func beat(ctx context.Context, every time.Duration) (tell func(string), stop func()) {
 	if !activity.IsActivity(ctx) {
 		return func(string) {}, func() {}
 	}
@@ -28,7 +32,7 @@ func pulse(ctx context.Context) (tell func(string), stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		tick := time.NewTicker(pulseEvery)
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

@@ -21,7 +21,7 @@ const maxKept = 1 << 10
 func (a *Activities) RemoveObjects(ctx context.Context, in wire.AddonRemoveInput) (wire.AddonRemoved, error) {
 	tell, stop := pulse(ctx)
 	defer stop()
-	o, err := a.deleted(ctx, in.Addon)
+	o, err := a.leaving(ctx, in.Addon)
 	if err != nil {
 		return wire.AddonRemoved{}, err
 	}

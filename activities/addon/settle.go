@@ -16,7 +16,7 @@ import (
 // AwaitHealth looks once how the applied objects are, and returns if that is another than was
 // told.
 func (a *Activities) AwaitHealth(ctx context.Context, in wire.AddonSettleInput) (wire.AddonHealth, error) {
-	o, err := a.kept(ctx, in.Addon)
+	o, err := a.present(ctx, in.Addon)
 	if err != nil {
 		return wire.AddonHealth{}, err
 	}
@@ -43,7 +43,7 @@ func pause(attempt int) time.Duration {
 
 // secretsOf hides the secrets of what was applied of an add-on.
 func (a *Activities) secretsOf(ctx context.Context, o *addons.Addon) (mask.Mask, error) {
-	values, err := a.valuesOf(ctx, o)
+	values, err := a.Look.Sources.Secrets(ctx, o)
 	if err != nil || o.Status.Sets == nil || o.Status.Sets.Render == "" {
 		return look.Mask(manifest.Set{}, values), err
 	}

@@ -218,3 +218,19 @@ func TestAnotherRenderOfTheSameObjectsIsKept(t *testing.T) {
 		t.Errorf("the render is %+v, %v", r, err)
 	}
 }
+
+func TestPlanThatWaitsIsStoredOnce(t *testing.T) {
+	w := newWorld(t, addons.AddonSpec{ManualSync: true}, configMap("a", "blue"))
+	first := w.preview()
+	w.status(func(s *addons.AddonStatus) { s.Sets.Plan, s.Sets.Inventory = first.Plan, first.Inventory })
+	second := w.preview() // of another inventory
+	if second.PlanHash != first.PlanHash || second.Inventory != first.Inventory {
+		t.Fatalf("first %+v, second %+v", first, second)
+	}
+	w.status(func(s *addons.AddonStatus) { s.Sets.Plan = second.Plan })
+	w.writes.Store(0)
+	third := w.preview()
+	if diff := cmp.Diff(second, third); diff != "" || w.writes.Load() != 0 {
+		t.Errorf("%d writes; second and third preview (-second +third):\n%s", w.writes.Load(), diff)
+	}
+}

@@ -190,7 +190,8 @@ type AddonPreview struct {
 	// Render, and if there is something to do Plan, are stored.
 	Render string `json:"render"`
 	Plan   string `json:"plan,omitempty"`
-	// Inventory is stored if there is something to do: what may be there from now on.
+	// Inventory is stored if there is something to do: what may be there from now on. It is
+	// set too if there is nothing to do and the one of the status was not exact.
 	Inventory string      `json:"inventory,omitempty"`
 	PlanHash  string      `json:"planHash,omitempty"`
 	Counts    AddonCounts `json:"counts"`

@@ -67,34 +67,45 @@ func (a *Applier) Apply(ctx context.Context, r plan.Request, planned *plan.Plan,
 	return all, nil
 }
 
-// stage applies objects that need nothing of each other. All are tried, so that all that is
-// wrong is told at once.
+// stage applies objects that need nothing of each other.
 func (a *Applier) stage(ctx context.Context, r plan.Request, of map[manifest.ID]plan.Item, objects []manifest.Object) ([]Done, error) {
 	var mu sync.Mutex
 	var all []Done
+	err := each(ctx, objects, func(o manifest.Object) error {
+		item, ok := of[o.ID()]
+		if !ok {
+			return errNotPlanned
+		}
+		done, err := a.one(ctx, r, item)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, done)
+		}
+		return err
+	})
+	return all, err
+}
+
+// each does f to objects, some at a time. All are tried, so that all that is wrong is told at
+// once.
+func each(ctx context.Context, objects []manifest.Object, f func(manifest.Object) error) error {
+	var mu sync.Mutex
 	var failed failures
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for _, o := range objects {
 		group.Go(func() error {
-			item, ok := of[o.ID()]
-			var done Done
-			err := errNotPlanned
-			if ok {
-				done, err = a.one(ctx, r, item)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				all = append(all, done)
-			} else {
+			if err := f(o); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
 				failed.add(o.ID(), err)
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the errors are in failed
-	return all, failed.err(ctx)
+	return failed.err(ctx)
 }
 
 // one has the object of item as planned.

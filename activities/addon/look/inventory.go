@@ -45,7 +45,7 @@ func (l *Looker) Health(ctx context.Context, of kept.Inventory, secrets mask.Mas
 	}
 	h, err := health.Check(ctx, l.Cluster.Client, l.Cluster.Mapper, objects)
 	h.Message = secrets.Leaf(h.Message)
-	return h, err
+	return h, secrets.Error(err, func(s string) string { return s })
 }
 
 // union is previous and what comes with p. Of an object that is not the add-on's until it is
@@ -56,13 +56,13 @@ func union(previous kept.Inventory, p *plan.Plan) kept.Inventory {
 		all[o.ID] = o.UID
 	}
 	for _, item := range p.Items {
-		if item.Action == plan.Prune || item.Action == plan.Keep {
-			continue
-		}
-		if item.Adopts || item.Blocked != "" {
-			all[item.ID] = all[item.ID] // what it was, or nothing
-		} else {
+		_, is := all[item.ID]
+		switch {
+		case item.Action == plan.Prune || item.Action == plan.Keep:
+		case !item.Adopts && item.Blocked == "":
 			all[item.ID] = item.UID
+		case !is:
+			all[item.ID] = ""
 		}
 	}
 	return sorted(all)

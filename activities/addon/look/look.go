@@ -22,7 +22,7 @@ type Sources interface {
 	// Render makes what the source of an add-on has. It takes one of known as it is, if that
 	// is the same.
 	Render(ctx context.Context, a *addons.Addon, known ...kept.Render) (source.Rendered, error)
-	// Secrets are the secret values of an add-on, to be masked.
+	// Secrets are the secret values of an add-on, to be masked, as far as they are there.
 	Secrets(ctx context.Context, a *addons.Addon) ([][]byte, error)
 }
 
