@@ -191,6 +191,9 @@ func dialled(address string) string {
 
 func (o devOptions) tokenFile() string { return filepath.Join(o.StateDir, "operator.token") }
 
+// example is an Addon object of this stack.
+func (o devOptions) example(name string) string { return filepath.Join(o.StateDir, "examples", name) }
+
 func (o devOptions) addresses(stack *local.Stack) string {
 	ui := stack.UIAddress
 	if ui == "" {
@@ -214,10 +217,13 @@ func (o devOptions) addresses(stack *local.Stack) string {
     kubectl apply -f deploy/examples/proxy-process.yaml
     kubectl wait --for=condition=Ready proxy/demo --timeout=60s
     curl -H "Authorization: Bearer $(cat %s)" http://%s/v1/proxies
+    kubectl apply -f %s -f %s
+    kubectl wait --for=condition=Ready radd/hello radd/team --timeout=60s
 
   Ctrl-C ends it. Proxies run on; the next start finds them.
 `, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.HTTPAddress,
-		relative(o.tokenFile()), echo, relative(stack.Kubeconfig), relative(o.tokenFile()), o.HTTPAddress)
+		relative(o.tokenFile()), echo, relative(stack.Kubeconfig), relative(o.tokenFile()), o.HTTPAddress,
+		relative(o.example("addon-chart.yaml")), relative(o.example("addon-folder.yaml")))
 }
 
 // relative is path as a person in the working directory would write it.
