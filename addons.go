@@ -45,9 +45,14 @@ func defaultAddonSettings() addonSettings {
 const flagSystem = "system-namespace"
 
 func (s *addonSettings) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&s.system, flagSystem, s.system, "Kubernetes `namespace` of what add-ons are rendered to, of the Secrets and ConfigMaps that Addons name, and of the service account that acts for them")
+	s.addSystemFlag(f)
 	f.StringVar(&s.cacheDir, flagCacheDir, "", "`directory` for charts and git repositories of add-ons, of this process alone (default: fairlead in the user's cache directory)")
 	s.addGitFlag(f)
+}
+
+// addSystemFlag is for the worker and the HTTP API, which reads the plans that it made.
+func (s *addonSettings) addSystemFlag(f *pflag.FlagSet) {
+	f.StringVar(&s.system, flagSystem, s.system, "Kubernetes `namespace` of what add-ons are rendered to, of the Secrets and ConfigMaps that Addons name, and of the service account that acts for them")
 }
 
 func (s *addonSettings) addGitFlag(f *pflag.FlagSet) {

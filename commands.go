@@ -150,18 +150,22 @@ but, with --leader-elect, a Lease.`
 func apiCommand() *cobra.Command {
 	s := defaultSettings()
 	cmd := partCommand(&s, dialLazily, (*parts).addAPI)
-	cmd.Use, cmd.Short = "api", "Serve leases over HTTP"
-	cmd.Long = `Lends the proxies to crawlers over HTTP. /metrics, /healthz, /readyz and
-/openapi.yaml are served at the same address. Leases, sessions and cooldowns are kept
-in a file, or in a PostgreSQL database that several replicas share: one of them lends,
-and the others forward to it. It serves without Temporal too, which it only tells that
+	cmd.Use, cmd.Short = "api", "Serve leases and add-ons over HTTP"
+	cmd.Long = `Lends the proxies to crawlers over HTTP, and shows, syncs and deletes add-ons
+(with --only proxies it does not; proxies are always lent).
+/metrics, /healthz, /readyz and /openapi.yaml are served at the same address.
+Leases, sessions and cooldowns are kept in a file, or in a PostgreSQL database that
+several replicas share: one of them lends, and the others forward to it. It serves without Temporal too, which it only tells that
 a draining proxy's last lease ended, or that a proxy was banned too often.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
   fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
   fairlead api --namespace crawlers,scrapers --temporal-namespace crawlers
+  fairlead api --only proxies               in a cluster without add-ons
   fairlead api --leases /var/lib/fairlead/leases.db --targets targets.yaml
   fairlead api --leases-postgres postgres.txt --advertise-url http://10.0.0.7:8090`
 	s.api.addFlags(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
+	s.manager.addOnlyFlag(cmd.Flags())
+	s.addons.addSystemFlag(cmd.Flags())
 	return cmd
 }

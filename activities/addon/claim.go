@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/sdk/activity"
 
 	"example.com/fairlead/activities/addon/hooks"
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/setstore"
-	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/api/addons/approve"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/temporal/wire"
@@ -48,7 +48,7 @@ func (a *Activities) Claim(ctx context.Context, ref wire.AddonRef) (wire.AddonCl
 	claim.Stored = fromStatus(&o.Status)
 	if claim.Deleting {
 		claim.Inputs = o.Inputs(nil)
-		claim.Hooks, err = a.lastHooks(ctx, o)
+		claim.Hooks, claim.Problem, err = a.lastHooks(ctx, o)
 		return claim, err
 	}
 	needs, err := a.dependencies(ctx, o)
@@ -59,31 +59,29 @@ func (a *Activities) Claim(ctx context.Context, ref wire.AddonRef) (wire.AddonCl
 	return claim, nil
 }
 
-// lastHooks are those that an uninstall of o runs. A render that is lost may have had some:
-// to go on without them is for people to decide.
-func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) ([]wire.AddonHook, error) {
+// lastHooks are those that an uninstall of o runs, or why it cannot: a render that is lost
+// may have had some, and to go on without them is for people to decide.
+func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) (list []wire.AddonHook, problem string, err error) {
 	if !o.Uninstalls() || o.Spec.SkipHooks || o.Status.Sets == nil || o.Status.Sets.Render == "" {
-		return nil, nil
+		return nil, "", nil
 	}
 	r, err := a.Store.Render(ctx, setstore.Digest(o.Status.Sets.Render))
 	switch {
 	case isLost(err):
-		return nil, fmt.Errorf("%w: the render of Addon %s that was applied is lost, and with it the hooks of an uninstall: "+
-			"take the annotation %s off to let go of the objects without the hooks: %w", outcome.ErrPermanent, o.Name, addons.AnnotationUninstall, err)
+		return nil, fmt.Sprintf("the render that was applied is lost, and with it the hooks of an uninstall: set spec.skipHooks to uninstall without them, "+
+			"or take the annotation %s off to leave the objects in the cluster: %s", addons.AnnotationUninstall, err), nil
 	case err != nil:
-		return nil, fmt.Errorf("read the hooks of Addon %s: %w", o.Name, err)
+		return nil, "", fmt.Errorf("read the hooks of Addon %s: %w", o.Name, err)
 	}
-	var list []wire.AddonHook
 	for _, event := range deletion {
 		for _, h := range hooks.At(r.Set, event) {
 			list = append(list, wireHook(event, h))
 		}
 	}
-	if len(list) > wire.MaxAddonHooks {
-		return nil, fmt.Errorf("%w: an uninstall of Addon %s would run %d hooks, and may run %d: set spec.skipHooks to go on without them",
-			outcome.ErrPermanent, o.Name, len(list), wire.MaxAddonHooks)
+	if len(list) > look.MaxHooks {
+		return nil, fmt.Sprintf("an uninstall would run %d hooks, and may run %d: set spec.skipHooks to go on without them", len(list), look.MaxHooks), nil
 	}
-	return list, nil
+	return list, "", nil
 }
 
 // runID is the run of the workflow that asks, empty outside an activity.

@@ -1,7 +1,6 @@
 package addon_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/api/addons/approve"
@@ -169,12 +169,11 @@ func TestHooksOfAnUninstall(t *testing.T) {
 	t.Run("a render that is lost is not one without hooks", func(t *testing.T) {
 		ref, render := doomed(t, "lost", nil, func(*addons.Addon) {})
 		o.lose(render)
-		_, err := o.Claim(t.Context(), ref)
-		if !errors.Is(err, outcome.ErrPermanent) || !strings.Contains(err.Error(), "take the annotation rendimiento.ai/uninstall off") {
-			t.Fatalf("error: %v", err)
+		if c := o.claim(ref); c.Hooks != nil || !strings.Contains(c.Problem, "take the annotation rendimiento.ai/uninstall off") {
+			t.Fatalf("the problem is %q", c.Problem)
 		}
 		o.edit(ref, func(a *addons.Addon) { delete(a.Annotations, addons.AnnotationUninstall) })
-		if c := o.claim(ref); c.Uninstall || c.Hooks != nil {
+		if c := o.claim(ref); c.Uninstall || c.Hooks != nil || c.Problem != "" {
 			t.Errorf("without the annotation: %+v", c)
 		}
 	})
@@ -187,12 +186,12 @@ func TestHooksOfAnUninstall(t *testing.T) {
 	})
 	t.Run("too many", func(t *testing.T) {
 		many := map[string]manifest.Event{}
-		for i := range wire.MaxAddonHooks + 1 {
+		for i := range look.MaxHooks + 1 {
 			many[fmt.Sprint("hook-", i)] = manifest.PreDelete
 		}
 		ref, _ := doomed(t, "many", many, func(*addons.Addon) {})
-		if _, err := o.Claim(t.Context(), ref); !errors.Is(err, outcome.ErrPermanent) || !strings.Contains(err.Error(), "spec.skipHooks") {
-			t.Errorf("error: %v", err)
+		if c := o.claim(ref); c.Hooks != nil || !strings.Contains(c.Problem, "spec.skipHooks") {
+			t.Errorf("the problem is %q", c.Problem)
 		}
 	})
 }

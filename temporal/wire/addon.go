@@ -64,7 +64,8 @@ type AddonClaim struct {
 	Suspended bool `json:"suspended,omitempty"`
 	// Waits says which add-ons must be synced and healthy first; empty for none.
 	Waits string `json:"waits,omitempty"`
-	// Problem says why it cannot be synced at all: its dependencies are a circle.
+	// Problem says why it cannot be synced or uninstalled at all, as that its dependencies are
+	// a circle.
 	Problem string `json:"problem,omitempty"`
 
 	ManualSync        bool `json:"manualSync,omitempty"`
@@ -215,8 +216,6 @@ type AddonPreview struct {
 	Health AddonHealth `json:"health,omitzero"`
 }
 
-// MaxAddonHooks is how many hooks one sync may have: a history has their names.
-const MaxAddonHooks = 200
 
 // AddonHook is a hook that a sync runs.
 type AddonHook struct {

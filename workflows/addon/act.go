@@ -1,10 +1,8 @@
 package addon
 
 import (
-	"errors"
 	"time"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"example.com/fairlead/temporal/wire"
@@ -48,8 +46,7 @@ func (r *run) publish(ctx workflow.Context, s Step) error {
 // unpublished is after a status that was not written. One that the API server will never
 // take is not sent at once again.
 func (r *run) unpublished(ctx workflow.Context, err error) error {
-	var app *temporal.ApplicationError
-	if ctx.Err() != nil || !errors.As(err, &app) || app.Type() != wire.FailurePermanent {
+	if ctx.Err() != nil || failureType(err) != wire.FailurePermanent {
 		return r.again(ctx, err)
 	}
 	workflow.GetLogger(ctx).Error("the API server refuses the status", "error", err)
@@ -72,6 +69,9 @@ func (r *run) apply(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	in := wire.AddonApplyInput{Addon: r.addon, Plan: s.Plan, Part: s.Part, Approved: s.Approved}
 	var applied wire.AddonApplied
 	if err := r.long(ctx, claim, withLongOptions(ctx, applyWords[s.Part], applyWindow), wire.ActivityAddonApply, in, &applied); err != nil {
+		if failureType(err) == wire.FailureSuperseded { // its plan is lost: the next look makes one, to be approved anew
+			r.state.Sync.PlanHash, r.state.Sync.Approver = "", wire.Approver{}
+		}
 		return r.failed(ctx, err, claim)
 	}
 	switch {

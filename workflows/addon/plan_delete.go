@@ -11,6 +11,9 @@ func nextOfDeletion(s State, c wire.AddonClaim, now time.Time) Step {
 	if !c.Uninstall {
 		return Step{Kind: Release}
 	}
+	if c.Problem != "" {
+		return publishOr(s, s.status(c, wire.AddonError, c.Problem), Step{Kind: Park})
+	}
 	if s.failing(now) {
 		status := s.status(c, wire.AddonError, s.Failure.Message)
 		status.Sync = s.Sync

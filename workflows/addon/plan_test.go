@@ -94,6 +94,7 @@ func TestNext(t *testing.T) {
 		"a failed hook is tidied up after":        {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Early, w.Work.Event, w.Work.HookFailed = true, "pre-install", "x" }), Tidy, "pre-install"},
 		"then it is a failure":                    {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Event, w.Work.HookFailed, w.Work.Tidied = "pre-install", "x", true }), Stumble, ""},
 		"an uninstall removes what it has":        {aNewAddon().with(uninstalling), Remove, ""},
+		"what it must know is not lost":           {aNewAddon().with(uninstalling).with(func(w *world) { w.Problem = "the hooks are lost" }), Publish, wire.AddonError},
 		"then lets go":                            {aNewAddon().with(uninstalling).with(func(w *world) { w.Sync.Applied = true }), Release, ""},
 		"what failed in it waits":                 {aNewAddon().with(uninstalling).with(func(w *world) { w.Failure = &Failure{Until: now.Add(1)} }), Publish, wire.AddonError},
 		"nobody's word is needed for its hooks":   {aNewAddon().with(uninstalling).with(func(w *world) { w.Hooks = []wire.AddonHook{{Event: "pre-delete"}} }), Hook, "pre-delete"},

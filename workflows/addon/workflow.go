@@ -205,3 +205,12 @@ func (r *run) again(ctx workflow.Context, err error) error {
 	workflow.GetLogger(ctx).Warn("activity failed, claiming again", "error", err)
 	return workflow.Sleep(ctx, againDelay)
 }
+
+// failureType is the type of the application failure in err, or the empty string.
+func failureType(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type()
+	}
+	return ""
+}

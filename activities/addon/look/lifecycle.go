@@ -17,8 +17,8 @@ const (
 	Upgrade = "upgrade"
 )
 
-// maxHooks is how many hooks a sync may have: a history has their names.
-const maxHooks = 200
+// MaxHooks is how many hooks a sync may have: a history has their names.
+const MaxHooks = 200
 
 // ErrTooManyHooks is that of a source with more hooks than a sync may run.
 var ErrTooManyHooks = errors.New("too many hooks")
@@ -64,8 +64,8 @@ func steps(a *addons.Addon, set manifest.Set, lifecycle string) ([]Step, error) 
 	switch {
 	case a.Spec.SkipHooks:
 		return nil, nil
-	case len(out) > maxHooks:
-		return nil, fmt.Errorf("%w: a sync would run %d, and may run %d: set skipHooks, or have fewer in the chart", ErrTooManyHooks, len(out), maxHooks)
+	case len(out) > MaxHooks:
+		return nil, fmt.Errorf("%w: a sync would run %d, and may run %d: set skipHooks, or have fewer in the chart", ErrTooManyHooks, len(out), MaxHooks)
 	}
 	return out, nil
 }

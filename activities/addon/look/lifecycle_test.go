@@ -43,7 +43,7 @@ func TestLifecycle(t *testing.T) {
 
 func TestMoreHooksThanASyncMayRun(t *testing.T) {
 	var set manifest.Set
-	for range wire.MaxAddonHooks + 1 {
+	for range MaxHooks + 1 {
 		set.Hooks = append(set.Hooks, manifest.Hook{
 			Object: manifest.Object{Unstructured: &unstructured.Unstructured{}}, Events: []manifest.Event{manifest.PreInstall},
 		})
@@ -52,7 +52,7 @@ func TestMoreHooksThanASyncMayRun(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	set.Hooks = set.Hooks[1:]
-	if got, err := steps(&addons.Addon{}, set, Install); err != nil || len(got) != wire.MaxAddonHooks {
+	if got, err := steps(&addons.Addon{}, set, Install); err != nil || len(got) != MaxHooks {
 		t.Errorf("%d hooks, %v", len(got), err)
 	}
 }
