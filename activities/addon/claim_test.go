@@ -12,7 +12,6 @@ import (
 
 	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/manifest"
-	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/api/addons/approve"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/temporal/wire"
