@@ -23,8 +23,8 @@ import (
 	"example.com/fairlead/internal/eventually"
 )
 
-// commit makes a repository of dir, with the file in it.
-func commit(t *testing.T, dir, file, content string) {
+// publish makes a repository of dir, with the file in it.
+func publish(t *testing.T, dir, file, content string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestAddOnsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 		"starter": launchPart(t, "starter", limited, temporal, namespace, "--only", "addons", "--addon-sweep-interval", "1s", "--leader-elect", "--leader-election-namespace", "fairlead-system"),
 	}
 	dir := t.TempDir()
-	commit(t, dir, "page.yaml", aConfigMap(ns, "page", "hello"))
+	publish(t, dir, "page.yaml", aConfigMap(ns, "page", "hello"))
 	a := &addons.Addon{
 		ObjectMeta: metav1.ObjectMeta{Name: ns, Annotations: map[string]string{addons.AnnotationUninstall: "true"}},
 		Spec:       addons.AddonSpec{Namespace: ns, Source: addons.AddonSource{Git: &addons.GitSource{Repo: "file://" + dir, Path: "."}}},
@@ -110,7 +110,7 @@ func TestAddOnsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	}
 
 	// Nothing but a sweep tells of these.
-	commit(t, dir, "page.yaml", aConfigMap(ns, "page", "again"))
+	publish(t, dir, "page.yaml", aConfigMap(ns, "page", "again"))
 	shows("again")
 	page.Data["page"] = "by hand"
 	if err := live.Update(t.Context(), page); err != nil {

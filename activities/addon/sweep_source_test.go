@@ -8,8 +8,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,7 +99,8 @@ func pack(t *testing.T, files map[string]string) []byte {
 	var packed bytes.Buffer
 	zipped := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(zipped)
-	for name, content := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // the same archive each time
+		content := files[name]
 		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
 			t.Fatal(err)
 		}
