@@ -23,25 +23,27 @@ type AddonOptions struct {
 	Sweep      *addon.Sweep
 }
 
-// newAddonWorker is the worker of all that is about add-ons.
-func newAddonWorker(o Options, recorder *events.Recorder) sdkworker.Worker {
+// addonWorkers are those of all that is about add-ons: one that does, and one that waits.
+func addonWorkers(o Options, recorder *events.Recorder) map[string]sdkworker.Worker {
+	acts := o.Addons.Activities
+	acts.Events = recorder
 	options := workerOptions(o, wire.QueueAddons)
 	options.MaxConcurrentActivityExecutionSize = addonsAtATime
 	w := sdkworker.New(o.Temporal, wire.QueueAddons, options)
 	w.RegisterWorkflowWithOptions(workflows.Workflow, workflow.RegisterOptions{Name: wire.WorkflowAddon})
 	w.RegisterWorkflowWithOptions(sweep.Addons, workflow.RegisterOptions{Name: wire.WorkflowAddonSweep})
-	acts := o.Addons.Activities
-	acts.Events = recorder
 	register(w, wire.ActivityAddonClaim, acts.Claim)
 	register(w, wire.ActivityAddonPreview, acts.Preview)
 	register(w, wire.ActivityAddonPublish, acts.Publish)
 	register(w, wire.ActivityAddonApply, acts.Apply)
-	register(w, wire.ActivityAddonHook, acts.RunHook)
-	register(w, wire.ActivityAddonTidy, acts.TidyHooks)
 	register(w, wire.ActivityAddonSettle, acts.AwaitHealth)
-	register(w, wire.ActivityAddonRemove, acts.RemoveObjects)
 	register(w, wire.ActivityAddonRelease, acts.Release)
 	register(w, wire.ActivityAddonAsk, acts.AskForSync)
 	register(w, wire.ActivitySweepAddons, o.Addons.Sweep.SweepAddons)
-	return w
+
+	waits := newWorker(o, wire.WaitsOf(wire.QueueAddons))
+	register(waits, wire.ActivityAddonHook, acts.RunHook)
+	register(waits, wire.ActivityAddonTidy, acts.TidyHooks)
+	register(waits, wire.ActivityAddonRemove, acts.RemoveObjects)
+	return map[string]sdkworker.Worker{wire.QueueAddons: w, wire.WaitsOf(wire.QueueAddons): waits}
 }

@@ -66,8 +66,10 @@ func serve(ctx context.Context, o Options) error {
 	q := queues{options: o, running: map[string]queue{}}
 	defer q.stopAll(stopAllTimeout) // all at once, in the time that the process has
 	if o.Addons != nil {
-		if err := q.start(wire.QueueAddons, newAddonWorker(o, recorder)); err != nil {
-			return err
+		for name, w := range addonWorkers(o, recorder) {
+			if err := q.start(name, w); err != nil {
+				return err
+			}
 		}
 	}
 	if o.Providers == nil {

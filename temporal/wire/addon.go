@@ -6,6 +6,10 @@ import "time"
 // has rights that others need not have, and can run apart.
 const QueueAddons = "fairlead-addons"
 
+// WaitsOf is the task queue, beside one of workflows, of the activities that mostly wait: they
+// must not take the places of those that do not.
+func WaitsOf(queue string) string { return queue + "-waits" }
+
 // Workflow types of add-ons.
 const (
 	// WorkflowAddon keeps one Addon.

@@ -111,7 +111,7 @@ func (r *run) remove(ctx workflow.Context, claim wire.AddonClaim) error {
 	}
 	in := wire.AddonRemoveInput{Addon: r.addon, Inventory: r.state.Stored.Sets.Inventory}
 	var removed wire.AddonRemoved
-	if err := r.long(ctx, claim, withLongOptions(ctx, "remove its objects", applyWindow), wire.ActivityAddonRemove, in, &removed); err != nil {
+	if err := r.long(ctx, claim, withWaitOptions(ctx, "remove its objects", applyWindow), wire.ActivityAddonRemove, in, &removed); err != nil {
 		return r.failed(ctx, err, claim)
 	}
 	if removed.Failed != "" {

@@ -30,7 +30,7 @@ func (r *run) hook(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	}
 	var result wire.AddonHookResult
 	summary := fmt.Sprintf("%s hook: %s %s", s.Hook.Event, s.Hook.Kind, s.Hook.Name)
-	if err := r.long(ctx, claim, withLongOptions(ctx, summary, claim.HookTimeout+hookSlack), wire.ActivityAddonHook, in, &result); err != nil {
+	if err := r.long(ctx, claim, withWaitOptions(ctx, summary, claim.HookTimeout+hookSlack), wire.ActivityAddonHook, in, &result); err != nil {
 		return r.failed(ctx, err, claim)
 	}
 	w.Runs = append(w.Runs, s.Run)
@@ -51,7 +51,7 @@ func (r *run) hook(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 func (r *run) tidy(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	w := &r.state.Work
 	in := wire.AddonTidyInput{Addon: r.addon, Render: r.renderOfHooks(), Event: s.Hook.Event, Runs: w.Runs, Failed: w.HookFailed != ""}
-	if err := r.long(ctx, claim, withLongOptions(ctx, "tidy up after the "+s.Hook.Event+" hooks", applyWindow), wire.ActivityAddonTidy, in, nil); err != nil {
+	if err := r.long(ctx, claim, withWaitOptions(ctx, "tidy up after the "+s.Hook.Event+" hooks", applyWindow), wire.ActivityAddonTidy, in, nil); err != nil {
 		return r.failed(ctx, err, claim)
 	}
 	w.Tidied = true

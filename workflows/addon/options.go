@@ -76,6 +76,11 @@ func withLongOptions(ctx workflow.Context, summary string, window time.Duration)
 	})
 }
 
+// withWaitOptions are the options of what writes little, and waits for what others do.
+func withWaitOptions(ctx workflow.Context, summary string, window time.Duration) workflow.Context {
+	return workflow.WithTaskQueue(withLongOptions(ctx, summary, window), wire.WaitsOf(workflow.GetInfo(ctx).TaskQueueName))
+}
+
 // withSettleOptions are the options of the wait for another health.
 func withSettleOptions(ctx workflow.Context, rest time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{

@@ -88,13 +88,15 @@ type player struct {
 
 func newPlayer(t *testing.T, c client.Client, name string) *player {
 	p := &player{outside: newOutside(), t: t, client: c, name: name}
-	w := sdkworker.New(c, name, sdkworker.Options{})
-	recordings.Register(w)
-	p.register(w)
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
+	for _, queue := range []string{name, wire.WaitsOf(name)} {
+		w := sdkworker.New(c, queue, sdkworker.Options{})
+		recordings.Register(w)
+		p.register(w)
+		if err := w.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.Stop)
 	}
-	t.Cleanup(w.Stop)
 	return p
 }
 
