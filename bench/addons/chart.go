@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The versions of each chart: the second one drops a ConfigMap.
@@ -42,7 +43,7 @@ func (repository) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	_, _ = w.Write(data) // the worker may be dead by now
+	http.ServeContent(w, r, file, time.Time{}, bytes.NewReader(data))
 }
 
 func archiveName(life, version string) string { return life + "-" + version + ".tgz" }
@@ -111,15 +112,17 @@ type hookOf struct {
 	name, event, policies string
 	// stays says whether its Job is left when it has succeeded.
 	stays bool
+	// fails says whether its first Job fails.
+	fails bool
 }
 
 var hookJobs = []hookOf{
-	{"prepare", "pre-install", "before-hook-creation", true},
-	{"announce", "post-install", "hook-succeeded", false},
-	{"migrate", "pre-upgrade", "before-hook-creation,hook-succeeded", false},
-	{"verify", "post-upgrade", "before-hook-creation,hook-failed", true},
-	{"backup", "pre-delete", "hook-succeeded,hook-failed", false},
-	{"bill", "post-delete", "before-hook-creation", true},
+	{"prepare", "pre-install", "before-hook-creation", true, false},
+	{"announce", "post-install", "hook-succeeded", false, false},
+	{"migrate", "pre-upgrade", "before-hook-creation,hook-succeeded", false, false},
+	{"verify", "post-upgrade", "before-hook-creation,hook-failed", true, false},
+	{"backup", "pre-delete", "hook-succeeded,hook-failed", false, true},
+	{"bill", "post-delete", "before-hook-creation", true, false},
 }
 
 const (

@@ -106,18 +106,28 @@ func (l *life) checkGone(ctx context.Context) error {
 	return l.checkJobs(true)
 }
 
-// checkJobs holds each hook to having run once.
+// checkJobs holds each hook to having succeeded once, and no run of one to two Jobs.
 func (l *life) checkJobs(gone bool) error {
 	made := l.cluster.made(l.name)
 	for _, h := range hookJobs {
-		jobs, want := made[h.name], 0
+		want, most := 0, 0
 		if l.ran(h, gone) {
-			want = 1
+			want, most = 1, 1
+			if h.fails {
+				most++
+			}
+		}
+		jobs, runs, succeeded := made[h.name], map[string]bool{}, 0
+		for _, j := range jobs {
+			runs[j.run] = true
+			if j.succeeded {
+				succeeded++
+			}
 		}
 		switch {
-		case len(jobs) > want:
-			return violated(hookTwice, "hook %s (%s) was made %d times, not %d: %+v", h.name, h.event, len(jobs), want, jobs)
-		case len(jobs) < want || want > 0 && !jobs[0].succeeded:
+		case len(jobs) > most || succeeded > want || len(runs) < len(jobs):
+			return violated(hookTwice, "hook %s (%s) was made %d times, not %d: %+v", h.name, h.event, len(jobs), most, jobs)
+		case succeeded < want:
 			return violated(broken, "hook %s (%s) has not succeeded: %+v", h.name, h.event, jobs)
 		}
 	}

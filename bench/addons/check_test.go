@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -52,11 +53,41 @@ func TestAHookRunsOnce(t *testing.T) {
 		{"not", []job{prepare, others}, broken},
 		{"not to its end", []job{prepare, {namespace: "life", name: "announce"}}, broken},
 		{"too early", []job{prepare, announce, {namespace: "life", name: "migrate"}}, hookTwice},
+		{"two Jobs of one run", []job{prepare, announce, {namespace: "life", name: "announce", run: "2"}}, hookTwice},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &cluster{jobs: jobs(tt.jobs)}
 			l := &life{slot: &slot{run: &run{cluster: c}}, name: "life", version: firstVersion}
 			if got := kindOf(l.checkJobs(false)); got != tt.want {
+				t.Errorf("it is %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAHookThatFailedRunsOnceMore(t *testing.T) {
+	var before []job
+	for i, h := range hookJobs {
+		if !h.fails {
+			before = append(before, job{namespace: "life", name: h.name, run: fmt.Sprint(i), succeeded: true})
+		}
+	}
+	backup := func(run string, succeeded bool) job { return job{"life", "backup", run, succeeded} }
+	for _, tt := range []struct {
+		name string
+		jobs []job
+		want verdict
+	}{
+		{"in another run", []job{backup("a", false), backup("b", true)}, ""},
+		{"in the same run", []job{backup("a", false), backup("a", true)}, hookTwice},
+		{"and not again after it has succeeded", []job{backup("a", true), backup("b", true)}, hookTwice},
+		{"and not a third time", []job{backup("a", false), backup("b", false), backup("c", true)}, hookTwice},
+		{"never", []job{backup("a", false)}, broken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &cluster{jobs: jobs(append(tt.jobs, before...))}
+			l := &life{slot: &slot{run: &run{cluster: c}}, name: "life", version: secondVersion}
+			if got := kindOf(l.checkJobs(true)); got != tt.want {
 				t.Errorf("it is %q, want %q", got, tt.want)
 			}
 		})

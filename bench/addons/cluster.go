@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,10 +72,11 @@ func (c *cluster) seen(ctx context.Context, e watch.Event) {
 	case *batchv1.Job:
 		c.mu.Lock()
 		_, known := c.jobs[o.UID]
+		first := !known && !c.has(o.Namespace, o.Name)
 		c.jobs[o.UID] = job{o.Namespace, o.Name, o.Annotations[addons.AnnotationHookRun], c.jobs[o.UID].succeeded || o.Status.Succeeded > 0}
 		c.mu.Unlock()
 		if !known {
-			c.work.Go(func() { c.finish(ctx, o.DeepCopy()) })
+			c.work.Go(func() { c.finish(ctx, o.DeepCopy(), first && failsFirst(o.Name)) })
 		}
 	case *appsv1.Deployment:
 		if e.Type != watch.Deleted && o.Status.ObservedGeneration != o.Generation {
@@ -83,18 +85,36 @@ func (c *cluster) seen(ctx context.Context, e watch.Event) {
 	}
 }
 
-// finish has a Job succeed. One that is gone by then needs it no more.
-func (c *cluster) finish(ctx context.Context, o *batchv1.Job) {
+// has says whether a Job of that name was made before.
+func (c *cluster) has(namespace, name string) bool {
+	for _, j := range c.jobs {
+		if j.namespace == namespace && j.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func failsFirst(name string) bool {
+	return slices.ContainsFunc(hookJobs, func(h hookOf) bool { return h.fails && h.name == name })
+}
+
+// finish has a Job come to its end. One that is gone by then needs it no more.
+func (c *cluster) finish(ctx context.Context, o *batchv1.Job, fails bool) {
 	if linger(ctx, jobTakes) != nil {
 		return
 	}
 	now := metav1.Now()
-	condition := func(t batchv1.JobConditionType) batchv1.JobCondition {
-		return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now}
+	o.Status = batchv1.JobStatus{StartTime: &now}
+	end := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	if fails {
+		o.Status.Failed = 1
+		end = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	} else {
+		o.Status.Succeeded, o.Status.CompletionTime = 1, &now
 	}
-	o.Status = batchv1.JobStatus{
-		StartTime: &now, CompletionTime: &now, Succeeded: 1,
-		Conditions: []batchv1.JobCondition{condition(batchv1.JobSuccessCriteriaMet), condition(batchv1.JobComplete)},
+	for _, t := range end {
+		o.Status.Conditions = append(o.Status.Conditions, batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now})
 	}
 	o.ResourceVersion = ""
 	if err := c.client.Status().Update(ctx, o); client.IgnoreNotFound(err) != nil && ctx.Err() == nil {

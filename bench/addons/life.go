@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -167,6 +168,41 @@ func (l *life) uninstall(ctx context.Context) error {
 	if err := l.client.Delete(ctx, a); err != nil {
 		return err
 	}
+	if err := l.stumbles(ctx); err != nil {
+		return err
+	}
+	return l.gone(ctx, a)
+}
+
+// stumbles waits until the hook that fails has failed, and then has it tried again by an edit:
+// its policy has the Job be gone by then.
+func (l *life) stumbles(ctx context.Context) error {
+	a := &addons.Addon{}
+	err := l.until(ctx, func(ctx context.Context) (bool, error) {
+		err := l.client.Get(ctx, client.ObjectKey{Name: l.name}, a)
+		return a.Status.Phase == addons.PhaseError || apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+	if errors.Is(err, errStuck) {
+		return violated(broken, "no failed hook is told within %s: %s: %s", patience, a.Status.Phase, a.Status.Message)
+	}
+	if err != nil {
+		return err
+	}
+	var jobs batchv1.JobList
+	if err := l.client.List(ctx, &jobs, client.InNamespace(l.name)); err != nil {
+		return err
+	}
+	for i := range jobs.Items {
+		if failsFirst(jobs.Items[i].Name) && jobs.Items[i].Status.Failed > 0 {
+			return violated(leftBehind, "Job %s has failed, and is there against its policy", jobs.Items[i].Name)
+		}
+	}
+	again := client.RawPatch(mergePatch, []byte(`{"spec":{"description":"try again"}}`))
+	return client.IgnoreNotFound(l.client.Patch(ctx, a, again))
+}
+
+// gone waits for the end of the object.
+func (l *life) gone(ctx context.Context, a *addons.Addon) error {
 	err := l.until(ctx, func(ctx context.Context) (bool, error) {
 		err := l.client.Get(ctx, client.ObjectKey{Name: l.name}, a)
 		if err == nil {

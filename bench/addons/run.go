@@ -194,6 +194,9 @@ func (r *run) count(b blow, t taken) {
 		r.result.steps[b.step] = true
 		r.fell[t.struck]++
 	}
+	if r.result.lives%10 == 0 {
+		r.printf("%d lives", r.result.lives)
+	}
 	if t.back > 0 {
 		r.result.back = append(r.result.back, t.back)
 	}
