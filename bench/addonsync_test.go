@@ -52,7 +52,7 @@ func benchmarkAddonSync(b *testing.B, n int) {
 	for b.Loop() {
 		f.memory.reset()
 		took := f.sync(f.smallAddons(n)...)
-		peak := f.memory.MiB()
+		peak, resident := f.memory.MiB(), f.memory.residentMiB()
 		episodes := f.firstEpisodes(b)
 		one := scaled(h.install(1, releases), n)
 		several := scaled(h.install(helmAtATime, releases), n)
@@ -63,6 +63,7 @@ func benchmarkAddonSync(b *testing.B, n int) {
 		b.ReportMetric(took.Seconds()/one.Seconds(), "x-helm")
 		b.ReportMetric(took.Seconds()/several.Seconds(), "x-helm-parallel")
 		b.ReportMetric(peak, "MiB")
+		b.ReportMetric(resident, "MiB-sum")
 		b.ReportMetric(float64(episodes.activities), "activities/episode")
 		b.ReportMetric(float64(episodes.largest), "largest-event-bytes")
 	}

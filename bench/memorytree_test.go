@@ -5,7 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -13,16 +13,50 @@ import (
 const memoryEvery = 100 * time.Millisecond
 
 // watched is the memory of a program and of the processes that it started.
-type watched struct{ peak atomic.Int64 }
+type watched struct {
+	mu   sync.Mutex
+	peak treeMemory
+}
 
-// MiB is the most that they had at a time.
-func (m *watched) MiB() float64 { return float64(m.peak.Load()) / 1024 }
+// treeMemory is that of processes at one time, or the most of each part, in KiB.
+type treeMemory struct {
+	// resident adds up all that each has; what they share counts in each.
+	resident int64
+	// own adds up what is in no file, and file is the most that one of them has of files: of the
+	// program's text, which they share.
+	own, file int64
+}
+
+// MiB is the most that they had at a time, with what they share counted once.
+func (m *watched) MiB() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return float64(m.peak.own+m.peak.file) / 1024
+}
+
+// residentMiB counts what they share in each of them.
+func (m *watched) residentMiB() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return float64(m.peak.resident) / 1024
+}
 
 // reset begins anew.
-func (m *watched) reset() { m.peak.Store(0) }
+func (m *watched) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.peak = treeMemory{}
+}
 
-// watchMemory adds up the resident memory of a program and its children until the benchmark
-// ends. What they share, as the text of the program, counts in each.
+func (m *watched) see(now treeMemory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.peak.resident = max(m.peak.resident, now.resident)
+	m.peak.own = max(m.peak.own, now.own)
+	m.peak.file = max(m.peak.file, now.file)
+}
+
+// watchMemory reads the memory of a program and its children until the benchmark ends.
 func (w *world) watchMemory(r *running) *watched {
 	m := &watched{}
 	ended, stopped := make(chan struct{}), make(chan struct{})
@@ -35,7 +69,7 @@ func (w *world) watchMemory(r *running) *watched {
 			case <-ended:
 				return
 			case <-tick.C:
-				m.peak.Store(max(m.peak.Load(), residentTree(r.PID())))
+				m.see(memoryOfTree(r.PID()))
 			}
 		}
 	}()
@@ -43,17 +77,19 @@ func (w *world) watchMemory(r *running) *watched {
 	return m
 }
 
-// residentTree is the resident memory of a process and of those below it, in KiB. A process
-// that has just ended has none.
-func residentTree(pid int) int64 {
-	var sum int64
+// memoryOfTree is that of a process and of those below it. One that has just ended has none.
+func memoryOfTree(pid int) treeMemory {
+	var sum treeMemory
 	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
-		if m, err := parseMemory(status); err == nil {
-			sum = int64(m.resident * 1024)
+		if values, err := memoryValues(status, "VmRSS", "RssAnon", "RssShmem", "RssFile"); err == nil {
+			sum = treeMemory{resident: values["VmRSS"], own: values["RssAnon"] + values["RssShmem"], file: values["RssFile"]}
 		}
 	}
 	for _, child := range childrenOf(pid) {
-		sum += residentTree(child)
+		below := memoryOfTree(child)
+		sum.resident += below.resident
+		sum.own += below.own
+		sum.file = max(sum.file, below.file)
 	}
 	return sum
 }

@@ -38,6 +38,10 @@ func (s *session) again(ctx context.Context, t *target, planned Item) (Item, *un
 	if err := s.find(ctx, 0); err != nil {
 		return fail(err)
 	}
+	if planned.Action == Create && planned.Unverified == "" && t.live == nil {
+		// Another dry run would tell no more than the write itself, which comes next.
+		return s.creation(Item{ID: t.id, Version: t.GroupVersionKind().Version}, t, t.Object.Object), s.body(t), nil
+	}
 	var err error
 	if s.scaled, err = s.autoscaled(ctx); err != nil {
 		return fail(err)
