@@ -51,8 +51,10 @@ func benchmarkAddonSync(b *testing.B, n int) {
 	f.objects = f.objects[:1]
 	for b.Loop() {
 		f.memory.reset()
+		before := f.requests(isRequest)
 		took := f.sync(f.smallAddons(n)...)
 		peak, resident := f.memory.MiB(), f.memory.residentMiB()
+		requests := f.requests(isRequest) - before
 		episodes := f.firstEpisodes(b)
 		one := scaled(h.install(1, releases), n)
 		several := scaled(h.install(helmAtATime, releases), n)
@@ -64,6 +66,7 @@ func benchmarkAddonSync(b *testing.B, n int) {
 		b.ReportMetric(took.Seconds()/several.Seconds(), "x-helm-parallel")
 		b.ReportMetric(peak, "MiB")
 		b.ReportMetric(resident, "MiB-sum")
+		b.ReportMetric(float64(requests)/float64(n), "requests/addon")
 		b.ReportMetric(float64(episodes.activities), "activities/episode")
 		b.ReportMetric(float64(episodes.largest), "largest-event-bytes")
 	}

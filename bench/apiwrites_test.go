@@ -3,7 +3,9 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,16 +17,22 @@ import (
 // runs, and no Leases, which it has some of its own.
 func (w *world) writes() int {
 	w.tb.Helper()
+	return w.requests(isWrite)
+}
+
+// requests is how many requests of some kind the API server has taken so far.
+func (w *world) requests(of func(labels string) bool) int {
+	w.tb.Helper()
 	c, err := kubernetes.NewForConfig(w.rest)
 	w.must("open the API server", err)
 	data, err := c.RESTClient().Get().AbsPath("/metrics").DoRaw(w.ctx)
 	w.must("read the metrics of the API server", err)
-	n, err := parseWrites(data)
+	n, err := countRequests(data, of)
 	w.must("read the metrics of the API server", err)
 	return n
 }
 
-func parseWrites(metrics []byte) (int, error) {
+func countRequests(metrics []byte, of func(labels string) bool) (int, error) {
 	sum, found := 0, false
 	for lines := bufio.NewScanner(bytes.NewReader(metrics)); lines.Scan(); {
 		labels, value, ok := strings.Cut(lines.Text(), "} ")
@@ -32,7 +40,7 @@ func parseWrites(metrics []byte) (int, error) {
 			continue
 		}
 		found = true
-		if !isWrite(labels) {
+		if !of(labels) {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
@@ -42,38 +50,39 @@ func parseWrites(metrics []byte) (int, error) {
 		sum += int(n)
 	}
 	if !found {
-		return 0, fmt.Errorf("apiserver_request_total is not among them")
+		return 0, errors.New("apiserver_request_total is not among them")
 	}
 	return sum, nil
 }
 
 func isWrite(labels string) bool {
-	for _, none := range []string{`dry_run="All"`, `group="coordination.k8s.io"`, `group="authentication.k8s.io"`, `group="authorization.k8s.io"`} {
-		if strings.Contains(labels, none) {
-			return false
-		}
-	}
-	for _, verb := range []string{"POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"} {
-		if strings.Contains(labels, `verb="`+verb+`"`) {
-			return true
-		}
-	}
-	return false
+	return has(labels, "verb", "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION") &&
+		!has(labels, "dry_run", "All") && !has(labels, "group", "coordination.k8s.io", "authentication.k8s.io", "authorization.k8s.io")
 }
 
-func TestParseWrites(t *testing.T) {
-	got, err := parseWrites([]byte(`# TYPE apiserver_request_total counter
+// isRequest leaves out what lasts, and the Leases of the API server.
+func isRequest(labels string) bool {
+	return !has(labels, "verb", "WATCH", "CONNECT") && !has(labels, "group", "coordination.k8s.io")
+}
+
+// has says whether a label has one of some values.
+func has(labels, name string, values ...string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(labels, name+`="`+v+`"`) })
+}
+
+func TestCountRequests(t *testing.T) {
+	got, err := countRequests([]byte(`# TYPE apiserver_request_total counter
 apiserver_request_total{code="200",dry_run="",group="",resource="secrets",verb="APPLY"} 2
 apiserver_request_total{code="200",dry_run="All",group="",resource="secrets",verb="APPLY"} 10
 apiserver_request_total{code="200",dry_run="",group="",resource="secrets",verb="GET"} 100
 apiserver_request_total{code="200",dry_run="",group="coordination.k8s.io",resource="leases",verb="PUT"} 1000
 apiserver_request_total{code="201",dry_run="",group="apps",resource="deployments",verb="POST"} 1.0e+04
 other_total{verb="POST"} 7
-`))
+`), isWrite)
 	if err != nil || got != 10_002 {
 		t.Errorf("%d writes, error %v; want 10002", got, err)
 	}
-	if _, err := parseWrites([]byte("other 1\n")); err == nil {
+	if _, err := countRequests([]byte("other 1\n"), isWrite); err == nil {
 		t.Error("metrics without requests have some")
 	}
 }

@@ -34,7 +34,7 @@ func TestRecheck(t *testing.T) {
 			r := c.rendered(strings.Replace(configMap, "blue", "red", 1))
 			planned := c.only(r)
 			test.move(c, r)
-			fresh, body, err := c.Recheck(t.Context(), r, planned)
+			fresh, body, err := c.Rechecks(r).Item(t.Context(), planned)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestRecheckOfPrune(t *testing.T) {
 	r.Previous = []plan.Owned{{ID: o.ID(), UID: c.uid(o.Unstructured)}}
 	planned := itemOf(t, c.must(r), "settings")
 	again := func() plan.Item {
-		fresh, body, err := c.Recheck(t.Context(), r, planned)
+		fresh, body, err := c.Rechecks(r).Item(t.Context(), planned)
 		if err != nil || body != nil {
 			t.Fatalf("rechecked, it has the body %v, error %v", body, err)
 		}
@@ -121,7 +121,7 @@ func TestRecheckOfACreation(t *testing.T) {
 					dry.Add(1)
 				}
 				return nothing
-			}).Recheck(t.Context(), r, planned)
+			}).Rechecks(r).Item(t.Context(), planned)
 			if err != nil {
 				t.Fatal(err)
 			}
