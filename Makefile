@@ -48,7 +48,7 @@ BENCH ?= .
 COUNT ?= 1
 SIZES ?=
 bench: ## prints the figures of docs/benchmarks.md; BENCH=regexp selects, COUNT=5 repeats, SIZES='-parked 1000' shrinks
-	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
+	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver helm
 	@for i in $$(seq $(COUNT)); do \
 	  FAIRLEAD_BIN=$(BIN) go test ./bench -count 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 3h $(if $(SIZES),-args $(SIZES)) || exit 1; \
 	done

@@ -45,7 +45,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 	}
 	// A status that was stored already has been told.
 	a.Events.Tell(o, changes(old, &o.Status, in)...)
-	if fromStatus(old).Sets == in.Status.Sets {
+	// A sync that is under way has a status to come, and few sets more than before.
+	if fromStatus(old).Sets == in.Status.Sets || in.Status.Phase == wire.AddonSyncing {
 		return nil
 	}
 	if err := a.Store.Evict(ctx, in.Addon.Name, keep); err != nil {

@@ -53,9 +53,10 @@ func (a *Applier) Apply(ctx context.Context, r plan.Request, planned *plan.Plan,
 	for _, item := range planned.Items {
 		of[item.ID] = item
 	}
+	again := a.Rechecks(r)
 	var all []Done
 	for _, stage := range manifest.Stages(part) {
-		done, err := a.stage(ctx, r, of, stage)
+		done, err := a.stage(ctx, again, of, stage)
 		all = append(all, done...)
 		if err == nil {
 			err = a.settle(ctx, stage)
@@ -68,7 +69,7 @@ func (a *Applier) Apply(ctx context.Context, r plan.Request, planned *plan.Plan,
 }
 
 // stage applies objects that need nothing of each other.
-func (a *Applier) stage(ctx context.Context, r plan.Request, of map[manifest.ID]plan.Item, objects []manifest.Object) ([]Done, error) {
+func (a *Applier) stage(ctx context.Context, again *plan.Rechecks, of map[manifest.ID]plan.Item, objects []manifest.Object) ([]Done, error) {
 	var mu sync.Mutex
 	var all []Done
 	err := each(ctx, objects, func(o manifest.Object) error {
@@ -76,7 +77,7 @@ func (a *Applier) stage(ctx context.Context, r plan.Request, of map[manifest.ID]
 		if !ok {
 			return errNotPlanned
 		}
-		done, err := a.one(ctx, r, item)
+		done, err := a.one(ctx, again, item)
 		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -109,12 +110,12 @@ func each(ctx context.Context, objects []manifest.Object, f func(manifest.Object
 }
 
 // one has the object of item as planned.
-func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done, error) {
+func (a *Applier) one(ctx context.Context, again *plan.Rechecks, item plan.Item) (Done, error) {
 	if isDone(item) {
 		return Done{ID: item.ID, UID: item.UID}, nil
 	}
 	for range attempts {
-		fresh, body, err := a.Recheck(ctx, r, item)
+		fresh, body, err := again.Item(ctx, item)
 		switch {
 		case err != nil:
 			return Done{}, err
@@ -125,7 +126,7 @@ func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done
 		case !follows(item, fresh):
 			return Done{}, &moved{item, fresh}
 		}
-		uid, err := a.write(ctx, r, fresh, body)
+		uid, err := a.write(ctx, again.Request, fresh, body)
 		switch {
 		case err == nil:
 			a.tell("%s: %s", fresh.Action, item.ID)

@@ -24,8 +24,9 @@ func (a *Applier) Prune(ctx context.Context, r plan.Request, planned *plan.Plan)
 			objects = append(objects, named(item))
 		}
 	}
+	again := a.Rechecks(r)
 	for _, stage := range manifest.UninstallStages(objects) {
-		if err := a.pruneStage(ctx, r, of, stage); err != nil {
+		if err := a.pruneStage(ctx, again, of, stage); err != nil {
 			return err
 		}
 	}
@@ -33,8 +34,8 @@ func (a *Applier) Prune(ctx context.Context, r plan.Request, planned *plan.Plan)
 }
 
 // pruneStage deletes all objects of a stage before it waits for any: one may hold another.
-func (a *Applier) pruneStage(ctx context.Context, r plan.Request, of map[manifest.ID]plan.Item, stage []manifest.Object) error {
-	err := each(ctx, stage, func(o manifest.Object) error { return a.prune(ctx, r, of[o.ID()]) })
+func (a *Applier) pruneStage(ctx context.Context, again *plan.Rechecks, of map[manifest.ID]plan.Item, stage []manifest.Object) error {
+	err := each(ctx, stage, func(o manifest.Object) error { return a.prune(ctx, again, of[o.ID()]) })
 	if err != nil {
 		return err
 	}
@@ -58,9 +59,9 @@ func named(item plan.Item) manifest.Object {
 	return manifest.Object{Unstructured: o}
 }
 
-func (a *Applier) prune(ctx context.Context, r plan.Request, item plan.Item) error {
+func (a *Applier) prune(ctx context.Context, again *plan.Rechecks, item plan.Item) error {
 	for range attempts {
-		fresh, _, err := a.Recheck(ctx, r, item)
+		fresh, _, err := again.Item(ctx, item)
 		switch {
 		case err != nil:
 			return err

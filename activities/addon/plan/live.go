@@ -153,6 +153,11 @@ func (s *session) find(ctx context.Context, i int) error {
 	case s.crowd.first[t.id] != t:
 		return errTwice
 	}
+	return s.locate(ctx, t)
+}
+
+// locate finds where objects like t are, and reads t there.
+func (s *session) locate(ctx context.Context, t *target) error {
 	mapping, err := s.Mapper.RESTMapping(t.id.GroupKind, t.GroupVersionKind().Version)
 	if err != nil {
 		t.unserved = s.crowd.provides(t.GroupVersionKind())
