@@ -216,7 +216,6 @@ type AddonPreview struct {
 	Health AddonHealth `json:"health,omitzero"`
 }
 
-
 // AddonHook is a hook that a sync runs.
 type AddonHook struct {
 	// Event as Helm has it, as pre-install.
