@@ -22,13 +22,15 @@ type commands struct {
 	patience time.Duration
 	// poll is between two looks at an add-on that syncs.
 	poll time.Duration
+	// look is for how long an edit is waited for to be looked at.
+	look time.Duration
 	// terminal says whether a stream is one.
 	terminal func(stream any) bool
 }
 
 // Commands are those of `fairlead addon` that need the HTTP API.
 func Commands() []*cobra.Command {
-	return commands{patience: cli.Outlast, poll: time.Second, terminal: isTerminal}.all()
+	return commands{patience: cli.Outlast, poll: time.Second, look: lookWithin, terminal: isTerminal}.all()
 }
 
 func (c commands) all() []*cobra.Command {

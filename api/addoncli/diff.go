@@ -30,6 +30,9 @@ that one would change can be seen.`,
 		if err := o.Check(cli.Text, cli.JSON); err != nil {
 			return err
 		}
+		if _, err := c.looked(ctx, api, args[0], cmd.PrintErrln); err != nil {
+			return err
+		}
 		if o == cli.JSON {
 			p, err := api.Plan(ctx, args[0])
 			if err != nil {

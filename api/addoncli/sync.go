@@ -50,7 +50,7 @@ func (s *syncing) run(ctx context.Context, api *client.Client, cmd *cobra.Comman
 		return fmt.Errorf("--%s says how long --%s waits: give that too", flagTimeout, flagWait)
 	}
 	name := args[0]
-	before, err := api.Addon(ctx, name)
+	before, err := s.looked(ctx, api, name, cmd.PrintErrln)
 	if err != nil {
 		return err
 	}

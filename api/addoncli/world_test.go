@@ -43,8 +43,12 @@ type shell struct {
 	out, err bytes.Buffer
 
 	mu sync.Mutex
-	// then is what happens, one after the other, when an add-on is looked at.
+	// then is what happens, one after the other, when an add-on is looked at; after the first
+	// request that changes something, or if now is set before too.
 	then []func(*addons.Addon)
+	now  bool
+	// look is for how long an edit is waited for to be looked at.
+	look time.Duration
 	// asked are the requests that changed something.
 	asked []string
 }
@@ -63,7 +67,7 @@ func newShell(t *testing.T, objects ...client.Object) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, cluster: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
+	s := &shell{t: t, look: time.Minute, cluster: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
 	log := localtest.Quiet()
 	api, err := server.New(server.Options{
 		Desk: desk.New(desk.Options{Place: desktest.NewPlace(), Log: log}), Secrets: s.cluster, Objects: s.cluster, Log: log,
@@ -99,7 +103,7 @@ func (s *shell) before(r *http.Request) {
 		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
 		return
 	}
-	if len(s.asked) == 0 || len(s.then) == 0 {
+	if len(s.asked) == 0 && !s.now || len(s.then) == 0 {
 		return
 	}
 	var a addons.Addon
@@ -121,7 +125,7 @@ func (s *shell) run(args ...string) error {
 	s.out.Reset()
 	s.err.Reset()
 	cmd := &cobra.Command{Use: "addon", SilenceErrors: true, SilenceUsage: true} // as fairlead does
-	cmd.AddCommand(addoncli.CommandsOf(2*time.Second, time.Millisecond, func(any) bool { return s.terminal })...)
+	cmd.AddCommand(addoncli.CommandsOf(2*time.Second, time.Millisecond, s.look, func(any) bool { return s.terminal })...)
 	cmd.SetArgs(args)
 	cmd.SetIn(strings.NewReader(s.in))
 	cmd.SetOut(&s.out)
@@ -153,7 +157,7 @@ func addon(name string, edits ...func(*addons.Addon)) *addons.Addon {
 			Namespace: "storage", Source: addons.AddonSource{Helm: &addons.HelmSource{Repo: "https://charts.example", Chart: "storage", Version: "1.2.3"}},
 		},
 		Status: addons.AddonStatus{
-			Phase: addons.PhaseSynced, Message: "all is well", Revision: "storage-1.2.3", ObservedGeneration: 1,
+			Phase: addons.PhaseSynced, Message: "all is well", Revision: "storage-1.2.3", ObservedGeneration: 2,
 			Health: &addons.Health{Status: addons.HealthHealthy},
 		},
 	}
