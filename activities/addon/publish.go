@@ -33,6 +33,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 		return fmt.Errorf("%w: another status %d of Addon %s is stored", outcome.ErrSuperseded, sequence, in.Addon)
 	case o.Status.Sequence == sequence:
 		return nil
+	case overtaken(o, in.Status):
+		return fmt.Errorf("%w: a sync of Addon %s was asked for while this plan was made", outcome.ErrSuperseded, in.Addon)
 	}
 	old := o.Status.DeepCopy() // what is written is read back into o
 	status, keep, err := a.compose(ctx, old, in)
@@ -54,6 +56,13 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 		a.Log.WarnContext(ctx, "old sets of an add-on stay", slog.String("addon", in.Addon.Name), slog.Any("error", err))
 	}
 	return nil
+}
+
+// overtaken says whether spec.syncRequest was raised since the claim that s is about, and s
+// would show another plan than whoever raised it saw: the request would approve that one.
+func overtaken(o *addons.Addon, s wire.AddonStatus) bool {
+	return s.ObservedGeneration != o.Generation && o.Spec.SyncRequest > s.AppliedSyncRequest &&
+		s.PlanHash != "" && s.PlanHash != hashOf(&o.Status)
 }
 
 func (a *Activities) write(ctx context.Context, o *addons.Addon, ref wire.AddonRef) error {

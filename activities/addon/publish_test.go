@@ -110,6 +110,31 @@ func TestPublish(t *testing.T) {
 	})
 }
 
+func TestPublishKeepsThePlanThatARequestSaw(t *testing.T) {
+	o := newOffice(t)
+	ref := o.create("asked")
+	status := func(sequence, generation int64, plan string) wire.AddonPublishInput {
+		return wire.AddonPublishInput{Addon: ref, Status: wire.AddonStatus{
+			Sequence: sequence, Phase: "OutOfSync", ObservedGeneration: generation, PlanHash: plan,
+		}}
+	}
+	before := o.read(ref)
+	o.publish(status(1, before.Generation, "seen"))
+	asked := o.read(ref)
+	asked.Spec.SyncRequest = 1
+	if err := o.Client.Update(t.Context(), asked); err != nil {
+		t.Fatal(err)
+	}
+	o.publish(status(2, before.Generation, "seen"))
+	if err := o.Publish(t.Context(), status(3, before.Generation, "other")); !errors.Is(err, outcome.ErrSuperseded) {
+		t.Errorf("error = %v, want outcome.ErrSuperseded", err)
+	}
+	if got := o.read(ref).Status.Plan.Hash; got != "seen" {
+		t.Errorf("the status shows plan %s", got)
+	}
+	o.publish(status(3, asked.Generation, "other")) // its claim has seen the request
+}
+
 // TestPublishesAtOnce: whoever is told that it published has, once, and nobody else.
 func TestPublishesAtOnce(t *testing.T) {
 	o := newOffice(t)

@@ -56,12 +56,13 @@ func (r *run) unpublished(ctx workflow.Context, err error) error {
 
 // complete is after the status of a completed sync.
 func (r *run) complete(ctx workflow.Context) {
-	a := r.state.Work.Applied
+	defined := r.state.Work.Defined
 	r.state.Work = Work{Done: true}
 	r.state.Failure = nil
 	r.state.Settled = workflow.Now(ctx).Add(settlePatience)
-	if a != nil && a.Defined { // what is rendered for the kinds that it defines may be another
-		r.later = true
+	// Once is enough: a definition that somebody else changes back is for sweeps.
+	if defined && !r.defined {
+		r.defined, r.later = true, true
 	}
 }
 
@@ -74,6 +75,7 @@ func (r *run) apply(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 		}
 		return r.failed(ctx, err, claim)
 	}
+	r.state.Work.Defined = r.state.Work.Defined || applied.Defined
 	switch {
 	case applied.Moved != "":
 		r.moved(ctx, applied.Moved, claim)

@@ -46,7 +46,7 @@ func nextOfPreview(s State, c wire.AddonClaim, now time.Time) Step {
 	switch {
 	case p.Blocked != "":
 		return publishOr(s, s.planned(c, wire.AddonBlocked, p.Blocked), Step{Kind: Park})
-	case p.Adopts != "" && !c.AllowAdoptChanges && !s.resumes():
+	case p.Adopts != "" && !c.AllowAdoptChanges && !s.keepsPlan():
 		return publishOr(s, s.planned(c, wire.AddonBlocked, p.Adopts), Step{Kind: Park})
 	case !s.pending():
 		return nextOfNothing(s, c, now)

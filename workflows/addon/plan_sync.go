@@ -157,10 +157,11 @@ func (s *State) finished(status wire.AddonStatus, now time.Time) Step {
 // ended is the end of the sync under way.
 func (s *State) ended(outcome, message string, now time.Time) wire.AddonSyncEnd {
 	end := wire.AddonSyncEnd{At: seconds(now), Outcome: outcome, Message: clip(message)}
-	if s.Work.Preview != nil {
-		end.Revision = s.Work.Preview.Revision
+	p := s.Work.Preview
+	if p != nil {
+		end.Revision = p.Revision
 	}
-	if s.Sync != nil {
+	if s.Sync != nil && (p == nil || s.Sync.Hash == p.Hash) { // not one of another content, which was given up
 		end.PlanHash, end.Approver = s.Sync.PlanHash, s.Sync.Approver
 	}
 	return end

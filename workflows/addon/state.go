@@ -16,8 +16,10 @@ type Input struct {
 	Version int `json:"version,omitempty"`
 	// State is what the run before left; nil for the first run.
 	State *State `json:"state,omitempty"`
-	// Dirty: the run before had not acted on its last signals yet.
-	Dirty bool `json:"dirty,omitempty"`
+	// Dirty: the run before had not acted on its last signals yet. Asks are the requests to
+	// sync among them.
+	Dirty bool             `json:"dirty,omitempty"`
+	Asks  []wire.SyncInput `json:"asks,omitempty"`
 }
 
 // State is what the workflow carries from run to run. What matters of it is on the object
@@ -49,6 +51,8 @@ type Work struct {
 	Tidied bool     `json:"tidied,omitempty"`
 	// HookFailed is why a hook of Event failed, the last of Runs.
 	HookFailed string `json:"hookFailed,omitempty"`
+	// Defined: kinds were defined, so that another look may render something else.
+	Defined bool `json:"defined,omitempty"`
 	// Applied is what became of the plan.
 	Applied *wire.AddonApplied `json:"applied,omitempty"`
 	// Kept is what an uninstall left in the cluster.

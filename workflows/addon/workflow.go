@@ -45,7 +45,8 @@ func Workflow(ctx workflow.Context, in Input) error {
 			return nil
 		}
 		if !r.dirty || r.full(ctx) {
-			return workflow.NewContinueAsNewError(ctx, Workflow, Input{Addon: in.Addon, Version: Version, State: &r.state, Dirty: r.dirty})
+			next := Input{Addon: in.Addon, Version: Version, State: &r.state, Dirty: r.dirty, Asks: r.asks}
+			return workflow.NewContinueAsNewError(ctx, Workflow, next)
 		}
 	}
 }
@@ -58,12 +59,14 @@ type run struct {
 	// dirty: something changed since the last claim. later: it did, and what is under way
 	// goes on nevertheless.
 	dirty, later bool
+	// defined: a sync of this run has defined kinds.
+	defined bool
 	// asks are requests to sync that came as signals.
 	asks []wire.SyncInput
 }
 
 func newRun(ctx workflow.Context, in Input) *run {
-	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty}
+	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty, asks: in.Asks}
 	if in.State != nil {
 		r.state = *in.State
 	}

@@ -252,6 +252,27 @@ func TestManualSyncAppliesWhatWasReviewed(t *testing.T) {
 	})
 }
 
+func TestWhatWasGivenUpIsNotInTheHistory(t *testing.T) {
+	o := newOutside()
+	state := o.episode(t, nil, nil)
+	o.claim.ManualSync, o.content = true, "v2"
+	state = o.episode(t, state, wake)
+	o.approve(o.claim.Stored.PlanHash, "ann")
+	o.fail = failing(applied+wire.PartAll, wire.FailurePermanent)
+	state = o.episode(t, state, wake)
+	o.phase(t, wire.AddonError)
+
+	o.fail, o.content, o.claim.Inputs = nil, "v1", "back"
+	o.episode(t, state, wake)
+	o.phase(t, wire.AddonSynced)
+	want := wire.AddonSyncEnd{Revision: "demo-v1", Outcome: wire.OutcomeSucceeded, Message: "nothing had to change"}
+	got := o.history[len(o.history)-1]
+	got.At = time.Time{}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the end of the history (-want +got):\n%s", diff)
+	}
+}
+
 func TestGates(t *testing.T) {
 	for name, test := range map[string]struct {
 		world func(*outside)
@@ -315,29 +336,6 @@ func TestFailuresAreToldOnceAndTriedAgain(t *testing.T) {
 	o.fail, o.claim.Inputs = nil, "in2"
 	o.episode(t, state, wake)
 	o.phase(t, wire.AddonSynced)
-}
-
-func TestADeletionDoesNotWaitForAHook(t *testing.T) {
-	o := newOutside()
-	o.hooks = jobs
-	o.hook = func(wire.AddonHookInput) wire.AddonHookResult { return wire.AddonHookResult{} }
-	var env *testsuite.TestWorkflowEnvironment
-	o.fail = func(name string) error {
-		if name == hooked+"pre-install/1" && !o.claim.Deleting {
-			o.mu.Lock()
-			o.claim.Deleting, o.claim.Inputs = true, "in2"
-			o.mu.Unlock()
-			env.SignalWorkflow(wire.SignalChanged, nil)
-		}
-		return nil
-	}
-	state := o.episode(t, nil, func(e *testsuite.TestWorkflowEnvironment) { env = e })
-	if state != nil || !o.released || o.live != "" {
-		t.Errorf("released %v, applied %q", o.released, o.live)
-	}
-	if slices.Contains(o.calls, hooked+"pre-install/2") {
-		t.Errorf("it went on: %v", o.calls)
-	}
 }
 
 func TestHealthIsWaitedForInAnEpisodeOfItsOwn(t *testing.T) {

@@ -1,8 +1,11 @@
 package addon
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"go.temporal.io/sdk/testsuite"
 
 	"example.com/fairlead/temporal/wire"
 )
@@ -65,4 +68,27 @@ func TestUninstall(t *testing.T) {
 		}
 		o.called(t, claimed, hooked+"post-delete/0", tidied, wire.ActivityAddonRelease)
 	})
+}
+
+func TestADeletionDoesNotWaitForAHook(t *testing.T) {
+	o := newOutside()
+	o.hooks = jobs
+	o.hook = func(wire.AddonHookInput) wire.AddonHookResult { return wire.AddonHookResult{} }
+	var env *testsuite.TestWorkflowEnvironment
+	o.fail = func(name string) error {
+		if name == hooked+"pre-install/1" && !o.claim.Deleting {
+			o.mu.Lock()
+			o.claim.Deleting, o.claim.Inputs = true, "in2"
+			o.mu.Unlock()
+			env.SignalWorkflow(wire.SignalChanged, nil)
+		}
+		return nil
+	}
+	state := o.episode(t, nil, func(e *testsuite.TestWorkflowEnvironment) { env = e })
+	if state != nil || !o.released || o.live != "" {
+		t.Errorf("released %v, applied %q", o.released, o.live)
+	}
+	if slices.Contains(o.calls, hooked+"pre-install/2") {
+		t.Errorf("it went on: %v", o.calls)
+	}
 }
