@@ -33,6 +33,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 		return fmt.Errorf("%w: another status %d of Addon %s is stored", outcome.ErrSuperseded, sequence, in.Addon)
 	case o.Status.Sequence == sequence:
 		return nil
+	case unseen(o, in.Status):
+		return fmt.Errorf("%w: Addon %s has generation %d, the plan is of %d", outcome.ErrSuperseded, in.Addon, o.Generation, in.Status.ObservedGeneration)
 	}
 	old := o.Status.DeepCopy() // what is written is read back into o
 	status, keep, err := a.compose(ctx, old, in)
@@ -53,6 +55,13 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 		a.Log.WarnContext(ctx, "old sets of an add-on stay", slog.String("addon", in.Addon.Name), slog.Any("error", err))
 	}
 	return nil
+}
+
+// unseen says whether status shows a plan that whoever asked for a sync since its claim has not
+// seen: shown now, it would count as approved.
+func unseen(o *addons.Addon, status wire.AddonStatus) bool {
+	return o.Generation != status.ObservedGeneration && o.Spec.SyncRequest > status.AppliedSyncRequest &&
+		status.PlanHash != "" && status.PlanHash != hashOf(&o.Status)
 }
 
 func (a *Activities) write(ctx context.Context, o *addons.Addon, ref wire.AddonRef) error {

@@ -58,12 +58,14 @@ type run struct {
 	// dirty: something changed since the last claim. later: it did, and what is under way
 	// goes on nevertheless.
 	dirty, later bool
+	// blind: the object was never read.
+	blind bool
 	// asks are requests to sync that came as signals.
 	asks []wire.SyncInput
 }
 
 func newRun(ctx workflow.Context, in Input) *run {
-	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty}
+	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty, blind: in.State == nil}
 	if in.State != nil {
 		r.state = *in.State
 	}
@@ -88,6 +90,7 @@ func (r *run) episode(ctx workflow.Context) (done bool, err error) {
 			continue
 		}
 		r.state.merge(claim)
+		r.blind = false
 		if done, err := r.act(ctx, claim); done || err != nil {
 			return done, err
 		}
