@@ -74,6 +74,16 @@ func TestPublish(t *testing.T) {
 			t.Errorf("error = %v, want ErrPermanent", err)
 		}
 	})
+	t.Run("a plan is not shown over the one that somebody asks for since the claim", func(t *testing.T) {
+		to := o.create("edited")
+		o.edit(to, func(a *addons.Addon) { a.Spec.SyncRequest = 1 })
+		stale := wire.AddonStatus{Sequence: 1, Phase: "OutOfSync", ObservedGeneration: 1, PlanHash: "unseen"}
+		if err := o.Publish(t.Context(), wire.AddonPublishInput{Addon: to, Status: stale}); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("error = %v, want outcome.ErrSuperseded", err)
+		}
+		stale.PlanHash = ""
+		o.publish(wire.AddonPublishInput{Addon: to, Status: stale})
+	})
 	another := fullStatus(5)
 	another.Sync.Pre = 2
 	for name, s := range map[string]wire.AddonStatus{

@@ -35,6 +35,7 @@ func (r *run) publish(ctx workflow.Context, s Step) error {
 	if err != nil {
 		return r.unpublished(ctx, err)
 	}
+	r.inbox.drainSyncs(r) // who asked until now has not seen this status
 	r.state.Stored, r.state.Sync = s.Status, s.Status.Sync
 	r.state.Work.Ran, r.state.Work.Ended = nil, nil
 	if s.Done {
@@ -70,7 +71,8 @@ func (r *run) apply(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	in := wire.AddonApplyInput{Addon: r.addon, Plan: s.Plan, Part: s.Part, Approved: s.Approved}
 	var applied wire.AddonApplied
 	if err := r.long(ctx, claim, withLongOptions(ctx, applyWords[s.Part], applyWindow), wire.ActivityAddonApply, in, &applied); err != nil {
-		if failureType(err) == wire.FailureSuperseded { // its plan is lost: the next look makes one, to be approved anew
+		if failureType(err) == wire.FailureSuperseded { // its plan is lost: the next look makes one, and another is to be approved anew
+			r.state.LostPlan = s.Plan
 			r.state.Sync.PlanHash, r.state.Sync.Approver = "", wire.Approver{}
 		}
 		return r.failed(ctx, err, claim)

@@ -1,6 +1,9 @@
 package addon
 
 import (
+	"cmp"
+
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"example.com/fairlead/temporal/wire"
@@ -24,6 +27,11 @@ func (in inbox) drain(r *run) {
 	for in.changes.ReceiveAsync(nil) {
 		r.dirty = true
 	}
+	in.drainSyncs(r)
+}
+
+// drainSyncs takes the requests that are there, without yielding.
+func (in inbox) drainSyncs(r *run) {
 	for {
 		var ask wire.SyncInput
 		if !in.syncs.ReceiveAsync(&ask) {
@@ -52,11 +60,19 @@ func (in inbox) add(s workflow.Selector, r *run) workflow.Selector {
 // maxAsks bounds the requests that wait to be written on the object.
 const maxAsks = 10
 
+// hear takes a request. One for the plan that the status shows is for the one that it shows
+// now: when the request is written on the object, that may be another, which nobody saw.
 func (r *run) hear(ask wire.SyncInput) {
-	if r.dirty = true; len(r.asks) < maxAsks {
-		r.asks = append(r.asks, ask)
+	r.dirty = true
+	ask.Plan = r.shown(ask)
+	if nothing := ask.Plan == "" && !r.blind; nothing || len(r.asks) >= maxAsks {
+		return
 	}
+	r.asks = append(r.asks, ask)
 }
+
+// shown is the plan that is asked for; empty for none, or as long as no status was read.
+func (r *run) shown(ask wire.SyncInput) string { return cmp.Or(ask.Plan, r.state.Stored.PlanHash) }
 
 // answer writes requests on the object, where they survive this workflow. One that cannot
 // be granted is logged: whoever sent a signal hears nothing.
@@ -79,7 +95,10 @@ func (r *run) answer(ctx workflow.Context) error {
 // the loop.
 func (r *run) handleSync(ctx workflow.Context) error {
 	handle := func(ctx workflow.Context, ask wire.SyncInput) error {
-		ask.Addon = r.addon
+		ask.Addon, ask.Plan = r.addon, r.shown(ask)
+		if ask.Plan == "" && !r.blind {
+			return temporal.NewNonRetryableApplicationError("no plan waits for approval: it is "+cmp.Or(r.state.Stored.Phase, wire.AddonPending), wire.FailurePermanent, nil)
+		}
 		return workflow.ExecuteActivity(withAskOptions(ctx), wire.ActivityAddonAsk, ask).Get(ctx, nil)
 	}
 	return workflow.SetUpdateHandlerWithOptions(ctx, wire.UpdateSync, handle, workflow.UpdateHandlerOptions{

@@ -47,6 +47,8 @@ type outside struct {
 	hook func(in wire.AddonHookInput) wire.AddonHookResult
 	// slow, if set, is where a hook takes its time.
 	slow func(ctx context.Context, name string)
+	// lost is a plan that the set store does not have any more.
+	lost string
 	// apply may say that the plan is not done.
 	apply func(in wire.AddonApplyInput) *wire.AddonApplied
 }
@@ -101,7 +103,9 @@ func (o *outside) look() wire.AddonPreview {
 	}
 	if p.Writes > 0 || len(p.Hooks) > 0 || p.Blocked != "" {
 		p.PlanHash = fmt.Sprintf("plan-%s-over-%s-%d", o.content, o.live, o.drifted)
-		p.Plan = "stored-" + p.PlanHash
+		if p.Plan = "stored-" + p.PlanHash; p.Plan == o.lost {
+			p.Plan += "-again"
+		}
 		p.Summary = fmt.Sprintf("%d objects", p.Writes)
 		p.Inventory = "before-" + o.content
 	}
@@ -205,6 +209,9 @@ func (o *outside) applied(_ context.Context, in wire.AddonApplyInput) (wire.Addo
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if in.Plan == o.lost {
+		return wire.AddonApplied{}, failure(wire.FailureSuperseded)
+	}
 	if o.apply != nil {
 		if a := o.apply(in); a != nil {
 			return *a, nil

@@ -80,7 +80,7 @@ func (s *State) approved(c wire.AddonClaim) bool {
 	if !c.ManualSync && p.Counts.Replace == 0 && p.Mass == "" {
 		return true
 	}
-	return s.resumes() && s.Sync.Approver != (wire.Approver{}) || s.asked(c)
+	return s.keepsPlan() || s.asked(c)
 }
 
 // asked says whether somebody approved this plan: by its hash, or by asking for a sync

@@ -54,8 +54,17 @@ func (s *State) nextToApply(pre []wire.AddonHook, more bool) Step {
 }
 
 // keepsPlan says whether the plan that is being applied is one that somebody approved:
-// what is found to differ meanwhile is no part of it.
-func (s *State) keepsPlan() bool { return s.resumes() && s.Sync.Approver != (wire.Approver{}) }
+// what is found to differ meanwhile is no part of it. It is not until the object tells of it,
+// with the inventory, nor any more if it is lost.
+func (s *State) keepsPlan() bool {
+	return s.resumes() && s.Sync.Approver != (wire.Approver{}) && s.told() && s.Stored.Sets.Plan != s.LostPlan
+}
+
+// told says whether the object tells of the sync.
+func (s *State) told() bool {
+	st := s.Stored.Sync
+	return st != nil && st.ID == s.Sync.ID && st.PlanHash == s.Sync.PlanHash
+}
 
 // planHash is what is about to be done.
 func (s *State) planHash() string { return cmp.Or(s.Work.Preview.PlanHash, s.Work.Preview.Hash) }
@@ -82,7 +91,7 @@ func (s *State) begin(c wire.AddonClaim) *wire.AddonSync {
 // begun says whether the object tells of the sync: the inventory has what it may make.
 func (s *State) begun() bool {
 	st, p := s.Stored, s.Work.Preview
-	if st.Sync == nil || st.Sync.ID != s.Sync.ID || st.Sync.PlanHash != s.Sync.PlanHash {
+	if !s.told() {
 		return false
 	}
 	return s.keepsPlan() || p.Writes == 0 || st.Sets.Plan == p.Plan && (p.Inventory == "" || st.Sets.Inventory == p.Inventory)

@@ -30,6 +30,8 @@ type State struct {
 	Stored wire.AddonStatus `json:"stored"`
 	// Sync is how far the sync, or uninstall, under way has got.
 	Sync *wire.AddonSync `json:"sync,omitempty"`
+	// LostPlan is one that the set store has no more: what was approved of it is made anew.
+	LostPlan string `json:"lostPlan,omitempty"`
 	// Work is what this episode found and did.
 	Work Work `json:"work,omitzero"`
 	// Failure is why the last try failed, and when the next one is.

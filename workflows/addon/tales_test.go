@@ -62,6 +62,7 @@ var tales = map[string]func(p *player){
 		p.claim.ManualSync = true
 		p.start()
 		p.told(wire.AddonOutOfSync)
+		p.idle() // who asks earlier may not have seen it
 		handle, err := p.client.UpdateWorkflow(p.t.Context(), client.UpdateWorkflowOptions{
 			WorkflowID: p.name, UpdateName: wire.UpdateSync, Args: []any{wire.SyncInput{Who: "ann"}}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		})
@@ -75,6 +76,7 @@ var tales = map[string]func(p *player){
 		p.told(wire.AddonSynced)
 		p.change(func(o *outside) { o.content = "v2" })
 		p.told(wire.AddonOutOfSync)
+		p.idle()
 		p.signal(wire.SignalSync, wire.SyncInput{Who: "bob"})
 		p.told(wire.AddonSynced)
 	},

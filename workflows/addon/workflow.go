@@ -61,12 +61,14 @@ type run struct {
 	dirty, later bool
 	// defined: a sync of this run has defined kinds.
 	defined bool
+	// blind: the object was never read.
+	blind bool
 	// asks are requests to sync that came as signals.
 	asks []wire.SyncInput
 }
 
 func newRun(ctx workflow.Context, in Input) *run {
-	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty, asks: in.Asks}
+	r := &run{addon: in.Addon, inbox: newInbox(ctx), dirty: in.State == nil || in.Dirty, blind: in.State == nil, asks: in.Asks}
 	if in.State != nil {
 		r.state = *in.State
 	}
@@ -91,6 +93,7 @@ func (r *run) episode(ctx workflow.Context) (done bool, err error) {
 			continue
 		}
 		r.state.merge(claim)
+		r.blind = false
 		if done, err := r.act(ctx, claim); done || err != nil {
 			return done, err
 		}

@@ -121,6 +121,9 @@ type Request struct {
 	// Ignore names fields that the add-on leaves as they are. The live value counts;
 	// what is rendered is for new objects only.
 	Ignore []addons.IgnoredDifference
+	// After tells which sync was the last. The same changes after another one are another
+	// plan: an approval that was used is not one for them.
+	After string
 	// Secrets are texts to mask besides the values of the Secrets of Set.
 	Secrets [][]byte
 }
