@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.temporal.io/sdk/activity"
-
 	"example.com/fairlead/activities/addon/hooks"
 	"example.com/fairlead/activities/addon/look"
 	"example.com/fairlead/activities/addon/setstore"
@@ -19,7 +17,7 @@ import (
 // applied for an object that could vanish; an object that is already being deleted gets
 // none.
 func (a *Activities) Claim(ctx context.Context, ref wire.AddonRef) (wire.AddonClaim, error) {
-	claim := wire.AddonClaim{Run: runID(ctx)}
+	var claim wire.AddonClaim
 	o, found, err := a.get(ctx, ref)
 	if err != nil {
 		return wire.AddonClaim{}, err
@@ -82,12 +80,4 @@ func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) (list []wir
 		return nil, fmt.Sprintf("an uninstall would run %d hooks, and may run %d: set spec.skipHooks to go on without them", len(list), look.MaxHooks), nil
 	}
 	return list, "", nil
-}
-
-// runID is the run of the workflow that asks, empty outside an activity.
-func runID(ctx context.Context) string {
-	if !activity.IsActivity(ctx) {
-		return ""
-	}
-	return activity.GetInfo(ctx).WorkflowExecution.RunID
 }

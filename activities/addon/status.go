@@ -60,7 +60,7 @@ func toProgress(w *wire.AddonSync) *addons.SyncProgress {
 	return &addons.SyncProgress{
 		ID: w.ID, Lifecycle: w.Lifecycle, Hash: w.Hash, PlanHash: w.PlanHash,
 		Who: w.Approver.Name, Verified: w.Approver.Verified,
-		Pre: toInt32(w.Pre), Applied: w.Applied, Post: toInt32(w.Post), Attempt: toInt32(w.Attempt),
+		Pre: toInt32(w.Pre), Applied: w.Applied, Post: toInt32(w.Post), Tidied: w.Tidied, Attempt: toInt32(w.Attempt),
 	}
 }
 
@@ -108,7 +108,7 @@ func fromProgress(s *addons.SyncProgress) *wire.AddonSync {
 	return &wire.AddonSync{
 		ID: s.ID, Lifecycle: s.Lifecycle, Hash: s.Hash, PlanHash: s.PlanHash,
 		Approver: wire.Approver{Name: s.Who, Verified: s.Verified},
-		Pre:      int(s.Pre), Applied: s.Applied, Post: int(s.Post), Attempt: int(s.Attempt),
+		Pre:      int(s.Pre), Applied: s.Applied, Post: int(s.Post), Tidied: s.Tidied, Attempt: int(s.Attempt),
 	}
 }
 

@@ -57,8 +57,6 @@ func (r AddonRef) String() string { return r.Name }
 type AddonClaim struct {
 	// Gone: no object with this UID exists any more.
 	Gone bool `json:"gone,omitempty"`
-	// Run of the workflow that read it: another one after a reset.
-	Run string `json:"run,omitempty"`
 
 	Generation int64  `json:"generation,omitempty"`
 	Inputs     string `json:"inputs,omitempty"`
@@ -167,6 +165,8 @@ type AddonSync struct {
 	Post int `json:"post,omitempty"`
 	// Applied: the objects are written, or deleted, and only the second event is left.
 	Applied bool `json:"applied,omitempty"`
+	// Tidied is the event whose hooks were tidied up after, the last one.
+	Tidied string `json:"tidied,omitempty"`
 	// Attempt counts how often hooks of it failed: a run again is another run.
 	Attempt int `json:"attempt,omitempty"`
 }

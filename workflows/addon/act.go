@@ -36,7 +36,7 @@ func (r *run) publish(ctx workflow.Context, s Step) error {
 		return r.unpublished(ctx, err)
 	}
 	r.inbox.drainSyncs(r) // who asked until now has not seen this status
-	r.state.Stored, r.state.Sync = s.Status, s.Status.Sync
+	r.state.Stored, r.state.Sync, r.superseded = s.Status, copied(s.Status.Sync), false
 	r.state.Work.Ran, r.state.Work.Ended = nil, nil
 	if s.Done {
 		r.complete(ctx)
@@ -58,6 +58,9 @@ func (r *run) unpublished(ctx workflow.Context, err error) error {
 // complete is after the status of a completed sync.
 func (r *run) complete(ctx workflow.Context) {
 	defined := r.state.Work.Defined
+	if w := r.state.Work; w.Applied == nil && w.Preview.Writes > 0 { // what was found to differ is no part of what was approved
+		r.later = true
+	}
 	r.state.Work = Work{Done: true}
 	r.state.Failure = nil
 	r.state.Settled = workflow.Now(ctx).Add(settlePatience)
@@ -80,7 +83,7 @@ func (r *run) apply(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	r.state.Work.Defined = r.state.Work.Defined || applied.Defined
 	switch {
 	case applied.Moved != "":
-		r.moved(ctx, applied.Moved, claim)
+		r.moved(ctx, joined(applied.Moved, applied.Failed), claim)
 	case applied.Failed != "":
 		r.stumble(ctx, applied.Failed, claim)
 	case s.Part == wire.PartEarly:

@@ -34,7 +34,8 @@ func TestUninstall(t *testing.T) {
 		if o.episode(t, state, wake) != nil || !o.released || !o.removed || o.kept == "" {
 			t.Errorf("released %v, removed %v, kept %q", o.released, o.removed, o.kept)
 		}
-		o.called(t, claimed, published, hooked+"pre-delete/0", tidied, wire.ActivityAddonRemove, hooked+"post-delete/0", tidied, wire.ActivityAddonRelease)
+		o.called(t, claimed, published, hooked+"pre-delete/0", published, tidied, published,
+			wire.ActivityAddonRemove, published, hooked+"post-delete/0", published, tidied, wire.ActivityAddonRelease)
 	})
 	t.Run("stops at a pre-delete hook that fails, and can be called off", func(t *testing.T) {
 		o, state := synced()
@@ -66,7 +67,7 @@ func TestUninstall(t *testing.T) {
 		if o.episode(t, state, nil) != nil || !o.released {
 			t.Errorf("released %v", o.released)
 		}
-		o.called(t, claimed, hooked+"post-delete/0", tidied, wire.ActivityAddonRelease)
+		o.called(t, claimed, hooked+"post-delete/0", published, tidied, wire.ActivityAddonRelease)
 	})
 }
 

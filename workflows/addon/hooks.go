@@ -22,7 +22,7 @@ func (r *run) hook(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 		w.Event, w.Runs, w.Tidied = s.Hook.Event, nil, false
 	}
 	if s.Run == "" { // it has succeeded before
-		w.Runs = append(w.Runs, r.state.runOf(s.Hook, s.Number))
+		w.Runs = append(w.Runs, r.state.runOf(s.Hook.Event, s.Number))
 		return nil
 	}
 	in := wire.AddonHookInput{
@@ -51,10 +51,20 @@ func (r *run) hook(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 func (r *run) tidy(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	w := &r.state.Work
 	in := wire.AddonTidyInput{Addon: r.addon, Render: r.renderOfHooks(), Event: s.Hook.Event, Runs: w.Runs, Failed: w.HookFailed != ""}
+	if w.Event != s.Hook.Event { // they ran in another episode
+		in.Runs = nil
+		for i := range s.Number {
+			in.Runs = append(in.Runs, r.state.runOf(s.Hook.Event, i))
+		}
+	}
 	if err := r.long(ctx, claim, withWaitOptions(ctx, "tidy up after the "+s.Hook.Event+" hooks", applyWindow), wire.ActivityAddonTidy, in, nil); err != nil {
 		return r.failed(ctx, err, claim)
 	}
-	w.Tidied = true
+	if in.Failed {
+		w.Tidied = true
+	} else {
+		r.state.Sync.Tidied = s.Hook.Event
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package addon
 
 import (
 	"cmp"
+	"fmt"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -57,6 +58,9 @@ func (in inbox) add(s workflow.Selector, r *run) workflow.Selector {
 	return s
 }
 
+// maxAsked bounds the texts of a request, in bytes.
+const maxAsked = 253
+
 // maxAsks bounds the requests that wait to be written on the object.
 const maxAsks = 10
 
@@ -64,6 +68,9 @@ const maxAsks = 10
 // now: when the request is written on the object, that may be another, which nobody saw.
 func (r *run) hear(ask wire.SyncInput) {
 	r.dirty = true
+	if len(ask.Plan) > maxAsked || len(ask.Who) > maxAsked {
+		return
+	}
 	ask.Plan = r.shown(ask)
 	if nothing := ask.Plan == "" && !r.blind; nothing || len(r.asks) >= maxAsks {
 		return
@@ -101,7 +108,14 @@ func (r *run) handleSync(ctx workflow.Context) error {
 		}
 		return workflow.ExecuteActivity(withAskOptions(ctx), wire.ActivityAddonAsk, ask).Get(ctx, nil)
 	}
+	validate := func(ask wire.SyncInput) error {
+		if len(ask.Plan) > maxAsked || len(ask.Who) > maxAsked {
+			return temporal.NewApplicationError(fmt.Sprintf("a plan and a name may have %d bytes each", maxAsked), wire.FailurePermanent)
+		}
+		return nil
+	}
 	return workflow.SetUpdateHandlerWithOptions(ctx, wire.UpdateSync, handle, workflow.UpdateHandlerOptions{
+		Validator:   validate,
 		Description: `Approves a plan: {"plan": its hash, "who": your name}; without a hash, the plan that the status shows`,
 	})
 }

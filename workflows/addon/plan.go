@@ -18,7 +18,7 @@ func Next(s State, c wire.AddonClaim, now time.Time) Step {
 		return publishOr(s, s.status(c, wire.AddonSuspended, "suspended: nothing but a deletion is acted on"), Step{Kind: Park})
 	case c.Problem != "":
 		return publishOr(s, s.status(c, wire.AddonError, c.Problem), Step{Kind: Park})
-	case c.Waits != "":
+	case c.Waits != "" && !s.Stored.Adopted:
 		return publishOr(s, s.status(c, wire.AddonPending, c.Waits), Step{Kind: Park})
 	case s.failing(now):
 		return s.park(c)
@@ -50,6 +50,8 @@ func nextOfPreview(s State, c wire.AddonClaim, now time.Time) Step {
 		return publishOr(s, s.planned(c, wire.AddonBlocked, p.Adopts), Step{Kind: Park})
 	case !s.pending():
 		return nextOfNothing(s, c, now)
+	case c.Waits != "":
+		return publishOr(s, s.planned(c, wire.AddonPending, c.Waits+", then: "+p.Summary), Step{Kind: Park})
 	case !s.approved(c):
 		return nextOfReview(s, c)
 	}
@@ -64,14 +66,14 @@ func (s *State) resumes() bool {
 // pending says whether there is something to do.
 func (s *State) pending() bool {
 	p := s.Work.Preview
-	if p.Writes > 0 || s.Work.Event != "" { // hooks are tidied up after
+	if p.Writes > 0 || s.Work.Event != "" { // what ran is told as a sync
 		return true
 	}
 	if !s.resumes() {
 		return len(p.Hooks) > 0
 	}
 	pre, post := split(p.Hooks)
-	return s.Sync.Pre < len(pre) || s.Sync.Post < len(post)
+	return s.Sync.Pre < len(pre) || s.Sync.Post < len(post) || len(p.Hooks) > 0 && s.Sync.Tidied != p.Hooks[len(p.Hooks)-1].Event
 }
 
 // approved says whether the plan may be done.

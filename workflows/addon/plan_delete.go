@@ -16,7 +16,6 @@ func nextOfDeletion(s State, c wire.AddonClaim, now time.Time) Step {
 	}
 	if s.failing(now) {
 		status := s.status(c, wire.AddonError, s.Failure.Message)
-		status.Sync = s.Sync
 		return publishOr(s, status, Step{Kind: Park, Until: s.Failure.Until})
 	}
 	if s.Sync == nil || s.Sync.Lifecycle != wire.LifecycleDelete {
@@ -24,9 +23,13 @@ func nextOfDeletion(s State, c wire.AddonClaim, now time.Time) Step {
 	}
 	if st := s.Stored.Sync; st == nil || st.ID != s.Sync.ID {
 		status := s.status(c, wire.AddonUninstalling, "removing what it has in the cluster")
-		status.Sync = s.Sync
 		return publishOr(s, status, Step{Kind: Park})
 	}
+	return s.afterProgress(s.nextToRemove(c), c, wire.AddonUninstalling, c.Hooks, "removing what it has in the cluster")
+}
+
+// nextToRemove is the next of an uninstall that has begun.
+func (s *State) nextToRemove(c wire.AddonClaim) Step {
 	if s.Work.HookFailed != "" {
 		return s.afterFailedHook()
 	}

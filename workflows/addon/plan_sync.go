@@ -15,9 +15,14 @@ func nextOfSync(s State, c wire.AddonClaim, now time.Time) Step {
 		return Step{Kind: Begin, Sync: s.begin(c)}
 	case !s.begun():
 		status := s.planned(c, wire.AddonSyncing, s.Work.Preview.Summary)
-		status.Sync = s.Sync
 		return publishOr(s, status, Step{Kind: Park})
-	case s.Work.HookFailed != "":
+	}
+	return s.afterProgress(s.nextToDo(c, now), c, wire.AddonSyncing, s.Work.Preview.Hooks, s.Work.Preview.Summary)
+}
+
+// nextToDo is the next of a sync that has begun.
+func (s *State) nextToDo(c wire.AddonClaim, now time.Time) Step {
+	if s.Work.HookFailed != "" {
 		return s.afterFailedHook()
 	}
 	pre, post := split(s.Work.Preview.Hooks)
@@ -28,6 +33,20 @@ func nextOfSync(s State, c wire.AddonClaim, now time.Time) Step {
 		return step
 	}
 	return s.completed(c, now)
+}
+
+// afterProgress tells first how far a sync with hooks has got, where there is more to do:
+// whoever takes over does not begin anew.
+func (s *State) afterProgress(next Step, c wire.AddonClaim, phase string, hooks []wire.AddonHook, doing string) Step {
+	more := next.Kind == Hook || next.Kind == Tidy || next.Kind == Apply || next.Kind == Remove
+	if !more || len(hooks) == 0 || sameSync(s.Stored.Sync, s.Sync) {
+		return next
+	}
+	status := s.status(c, phase, fmt.Sprintf("%d of %d hooks have run; %s", s.Sync.Pre+s.Sync.Post, len(hooks), doing))
+	if s.Work.Preview != nil {
+		status = s.planned(c, phase, status.Message)
+	}
+	return publishOr(*s, status, Step{Kind: Park})
 }
 
 // underWay says whether the sync in memory is that of the preview.
@@ -107,17 +126,15 @@ func (s *State) nextHook(hooks []wire.AddonHook, done int) (Step, bool) {
 	if len(hooks) == 0 {
 		return Step{}, false
 	}
-	ran := 0
-	if s.Work.Event == hooks[0].Event {
+	ran, event := 0, hooks[0].Event
+	if s.Work.Event == event {
 		ran = len(s.Work.Runs)
 	}
 	switch {
-	case s.Work.Event == hooks[0].Event && s.Work.Tidied:
+	case done >= len(hooks) && s.Sync.Tidied == event:
 		return Step{}, false
-	case done >= len(hooks) && ran == 0: // of an earlier episode, which tidied up
-		return Step{}, false
-	case ran < len(hooks):
-		step := Step{Kind: Hook, Hook: hooks[ran], Number: ran, Run: s.runOf(hooks[ran], ran)}
+	case ran < len(hooks) && (done < len(hooks) || ran > 0): // or all ran in another episode
+		step := Step{Kind: Hook, Hook: hooks[ran], Number: ran, Run: s.runOf(event, ran)}
 		// What has an end and has come to it is not run again. What has none may have been
 		// deleted when a later one failed, which needs it.
 		if ran < done && hooks[ran].Works {
@@ -125,12 +142,12 @@ func (s *State) nextHook(hooks []wire.AddonHook, done int) (Step, bool) {
 		}
 		return step, true
 	}
-	return Step{Kind: Tidy, Hook: hooks[0]}, true
+	return Step{Kind: Tidy, Hook: hooks[0], Number: len(hooks)}, true
 }
 
 // runOf names a run of a hook.
-func (s *State) runOf(h wire.AddonHook, number int) string {
-	return fmt.Sprintf("%s/%s/%d/%d", s.Sync.ID, h.Event, number, s.Sync.Attempt)
+func (s *State) runOf(event string, number int) string {
+	return fmt.Sprintf("%s/%s/%d/%d", s.Sync.ID, event, number, s.Sync.Attempt)
 }
 
 // afterFailedHook tidies up, and then takes the failure in.

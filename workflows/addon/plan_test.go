@@ -77,30 +77,37 @@ func TestNext(t *testing.T) {
 		"an answered request is none": {aNewAddon().with(func(w *world) {
 			w.ManualSync, w.SyncRequest, w.State.Stored.PlanHash, w.State.Stored.AppliedSyncRequest = true, 1, "hash1", 1
 		}), Publish, wire.AddonOutOfSync},
-		"a replacement needs an approval":         {aNewAddon().with(func(w *world) { w.Work.Preview.Counts.Replace = 1 }), Publish, wire.AddonOutOfSync},
-		"a mass removal too":                      {aNewAddon().with(func(w *world) { w.Work.Preview.Mass = "all go" }), Publish, wire.AddonOutOfSync},
-		"an automatic one begins":                 {aNewAddon(), Begin, ""},
-		"and tells so before it writes":           {aNewAddon().syncing().with(func(w *world) { w.State.Stored.Sync = nil }), Publish, wire.AddonSyncing},
-		"also what it may make":                   {aNewAddon().syncing().with(func(w *world) { w.State.Stored.Sets.Inventory = "" }), Publish, wire.AddonSyncing},
-		"then it applies":                         {aNewAddon().syncing(), Apply, wire.PartAll},
-		"with hooks, what they need first":        {aNewAddon().syncing().with(hooked0), Apply, wire.PartEarly},
-		"then the hooks":                          {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Early = true }), Hook, "pre-install"},
-		"then the rest":                           {aNewAddon().syncing().with(hooked0).with(early), Apply, wire.PartRest},
-		"then the other hooks":                    {aNewAddon().syncing().with(hooked0).with(early).with(func(w *world) { w.Sync.Applied = true }), Hook, "post-install"},
-		"another content is another sync":         {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.Hash = "v2" }), Begin, ""},
-		"another plan of an automatic one too":    {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.PlanHash = "hash2" }), Begin, ""},
-		"an approved one keeps its plan":          {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.PlanHash, w.Sync.Approver.Name = "hash2", "ann" }), Apply, wire.PartAll},
-		"nothing to do on the first look":         {aNewAddon().done(), Publish, wire.AddonSynced},
-		"a failure waits":                         {aNewAddon().with(func(w *world) { w.Failure = &Failure{Message: "x", Until: now.Add(time.Second)} }), Publish, wire.AddonError},
-		"and is over":                             {aNewAddon().with(func(w *world) { w.Failure = &Failure{Message: "x", Until: now} }), Begin, ""},
-		"a failed hook is tidied up after":        {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Early, w.Work.Event, w.Work.HookFailed = true, "pre-install", "x" }), Tidy, "pre-install"},
-		"then it is a failure":                    {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Event, w.Work.HookFailed, w.Work.Tidied = "pre-install", "x", true }), Stumble, ""},
-		"an uninstall removes what it has":        {aNewAddon().with(uninstalling), Remove, ""},
-		"what it must know is not lost":           {aNewAddon().with(uninstalling).with(func(w *world) { w.Problem = "the hooks are lost" }), Publish, wire.AddonError},
-		"then lets go":                            {aNewAddon().with(uninstalling).with(func(w *world) { w.Sync.Applied = true }), Release, ""},
-		"what failed in it waits":                 {aNewAddon().with(uninstalling).with(func(w *world) { w.Failure = &Failure{Until: now.Add(1)} }), Publish, wire.AddonError},
-		"nobody's word is needed for its hooks":   {aNewAddon().with(uninstalling).with(func(w *world) { w.Hooks = []wire.AddonHook{{Event: "pre-delete"}} }), Hook, "pre-delete"},
-		"a finished hook of an earlier try stays": {aNewAddon().with(uninstalling).with(func(w *world) { w.Hooks, w.Sync.Pre = []wire.AddonHook{{Event: "pre-delete"}}, 1 }), Remove, ""},
+		"a replacement needs an approval":                      {aNewAddon().with(func(w *world) { w.Work.Preview.Counts.Replace = 1 }), Publish, wire.AddonOutOfSync},
+		"a mass removal too":                                   {aNewAddon().with(func(w *world) { w.Work.Preview.Mass = "all go" }), Publish, wire.AddonOutOfSync},
+		"an automatic one begins":                              {aNewAddon(), Begin, ""},
+		"and tells so before it writes":                        {aNewAddon().syncing().with(func(w *world) { w.State.Stored.Sync = nil }), Publish, wire.AddonSyncing},
+		"also what it may make":                                {aNewAddon().syncing().with(func(w *world) { w.State.Stored.Sets.Inventory = "" }), Publish, wire.AddonSyncing},
+		"then it applies":                                      {aNewAddon().syncing(), Apply, wire.PartAll},
+		"with hooks, what they need first":                     {aNewAddon().syncing().with(hooked0), Apply, wire.PartEarly},
+		"then the hooks":                                       {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Early = true }), Hook, "pre-install"},
+		"then the rest":                                        {aNewAddon().syncing().with(hooked0).with(early), Apply, wire.PartRest},
+		"then the other hooks":                                 {aNewAddon().syncing().with(hooked0).with(early).with(func(w *world) { w.Sync.Applied = true }), Hook, "post-install"},
+		"another content is another sync":                      {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.Hash = "v2" }), Begin, ""},
+		"another plan of an automatic one too":                 {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.PlanHash = "hash2" }), Begin, ""},
+		"an approved one keeps its plan":                       {aNewAddon().syncing().with(func(w *world) { w.Work.Preview.PlanHash, w.Sync.Approver.Name = "hash2", "ann" }), Apply, wire.PartAll},
+		"nothing to do on the first look":                      {aNewAddon().done(), Publish, wire.AddonSynced},
+		"a failure waits":                                      {aNewAddon().with(func(w *world) { w.Failure = &Failure{Message: "x", Until: now.Add(time.Second)} }), Publish, wire.AddonError},
+		"and is over":                                          {aNewAddon().with(func(w *world) { w.Failure = &Failure{Message: "x", Until: now} }), Begin, ""},
+		"a failed hook is tidied up after":                     {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Early, w.Work.Event, w.Work.HookFailed = true, "pre-install", "x" }), Tidy, "pre-install"},
+		"then it is a failure":                                 {aNewAddon().syncing().with(hooked0).with(func(w *world) { w.Work.Event, w.Work.HookFailed, w.Work.Tidied = "pre-install", "x", true }), Stumble, ""},
+		"an uninstall removes what it has":                     {aNewAddon().with(uninstalling), Remove, ""},
+		"what it must know is not lost":                        {aNewAddon().with(uninstalling).with(func(w *world) { w.Problem = "the hooks are lost" }), Publish, wire.AddonError},
+		"then lets go":                                         {aNewAddon().with(uninstalling).with(func(w *world) { w.Sync.Applied = true }), Release, ""},
+		"what failed in it waits":                              {aNewAddon().with(uninstalling).with(func(w *world) { w.Failure = &Failure{Until: now.Add(1)} }), Publish, wire.AddonError},
+		"nobody's word is needed for its hooks":                {aNewAddon().with(uninstalling).with(func(w *world) { w.Hooks = []wire.AddonHook{{Event: "pre-delete"}} }), Hook, "pre-delete"},
+		"a finished hook of an earlier try is tidied up after": {aNewAddon().with(uninstalling).with(func(w *world) { w.Hooks, w.Sync.Pre = []wire.AddonHook{{Event: "pre-delete"}}, 1 }), Tidy, "pre-delete"},
+		"once": {aNewAddon().with(uninstalling).with(func(w *world) {
+			w.Hooks, w.Sync.Pre, w.Sync.Tidied = []wire.AddonHook{{Event: "pre-delete"}}, 1, "pre-delete"
+		}), Remove, ""},
+		"what has run is told before more runs": {aNewAddon().syncing().with(hooked0).with(early).with(func(w *world) {
+			w.State.Stored.Sync = &wire.AddonSync{ID: "s", Lifecycle: "install", Hash: "v1", PlanHash: "hash1"}
+		}), Publish, wire.AddonSyncing},
+		"dependencies of a synced one are waited for when there is something to do": {aNewAddon().with(func(w *world) { w.Waits, w.State.Stored.Adopted = "for x", true }), Publish, wire.AddonPending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := Next(test.world.State, test.world.AddonClaim, now)
@@ -117,7 +124,8 @@ func hooked0(w *world) {
 }
 
 func early(w *world) {
-	w.Work.Early, w.Work.Event, w.Work.Runs, w.Work.Tidied, w.Sync.Pre = true, "pre-install", []string{"r"}, true, 1
+	w.Work.Early, w.Work.Event, w.Work.Runs = true, "pre-install", []string{"r"}
+	w.Sync.Pre, w.Sync.Tidied = 1, "pre-install"
 }
 
 func uninstalling(w *world) {

@@ -47,7 +47,8 @@ type Work struct {
 	Stopped int `json:"stopped,omitempty"`
 	// Early: what hooks need is applied.
 	Early bool `json:"early,omitempty"`
-	// Runs are the hooks of Event that ran, by number. Tidied: they are tidied up after.
+	// Runs are the hooks of Event that ran, by number. Tidied: they are tidied up after,
+	// though the last one failed.
 	Event  string   `json:"event,omitempty"`
 	Runs   []string `json:"runs,omitempty"`
 	Tidied bool     `json:"tidied,omitempty"`
@@ -110,7 +111,7 @@ func (s *State) merge(c wire.AddonClaim) {
 		c.Stored.Sequence = max(c.Stored.Sequence, s.Stored.Sequence)
 		s.Stored = c.Stored
 		if s.Sync == nil {
-			s.Sync = c.Stored.Sync
+			s.Sync = copied(c.Stored.Sync)
 		}
 	}
 	if s.Failure != nil && s.Failure.Inputs != c.Inputs {
@@ -125,6 +126,15 @@ func equal(a, b wire.AddonStatus) bool {
 	same := a.LastSynced.Equal(b.LastSynced)
 	a.LastSynced, b.LastSynced = time.Time{}, time.Time{}
 	return same && a == b && sameSync(as, bs)
+}
+
+// copied is a sync that can be changed: what is stored stays what it is.
+func copied(sync *wire.AddonSync) *wire.AddonSync {
+	if sync == nil {
+		return nil
+	}
+	c := *sync
+	return &c
 }
 
 func sameSync(a, b *wire.AddonSync) bool {

@@ -17,7 +17,7 @@ func (s *State) status(c wire.AddonClaim, phase, message string) wire.AddonStatu
 	status := s.Stored
 	status.Phase, status.Message = phase, clip(message)
 	status.ObservedGeneration, status.ObservedInputs = c.Generation, c.Inputs
-	status.Sync = s.Sync
+	status.Sync = copied(s.Sync)
 	if a := s.Work.Applied; a != nil && a.Inventory != "" { // whatever comes after it fails
 		status.Sets.Inventory, status.Sets.Render = a.Inventory, s.Work.Preview.Render
 	}

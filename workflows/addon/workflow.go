@@ -61,6 +61,8 @@ type run struct {
 	dirty, later bool
 	// defined: a sync of this run has defined kinds.
 	defined bool
+	// superseded: so was the last thing that this run did.
+	superseded bool
 	// blind: the object was never read.
 	blind bool
 	// asks are requests to sync that came as signals.
@@ -194,6 +196,9 @@ func (r *run) failed(ctx workflow.Context, err error, claim wire.AddonClaim) err
 	case errors.As(err, &app) && app.Type() != wire.FailureSuperseded:
 		r.stumble(ctx, app.Message(), claim)
 		return nil
+	case app == nil && temporal.IsTimeoutError(err):
+		r.stumble(ctx, "it was not done in time, or no worker lived to do it: "+err.Error(), claim)
+		return nil
 	}
 	return r.again(ctx, err)
 }
@@ -208,6 +213,10 @@ func (r *run) again(ctx workflow.Context, err error) error {
 		return err
 	}
 	r.dirty = true
+	if failureType(err) == wire.FailureSuperseded && !r.superseded {
+		r.superseded = true // once may be a race, twice in a row is a quarrel
+		return nil
+	}
 	workflow.GetLogger(ctx).Warn("activity failed, claiming again", "error", err)
 	return workflow.Sleep(ctx, againDelay)
 }

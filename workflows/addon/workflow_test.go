@@ -112,9 +112,9 @@ func TestHooksRunInTheirPlaces(t *testing.T) {
 	o.hooks = jobs
 	o.episode(t, nil, nil)
 	o.called(t, claimed, previewed, published, applied+wire.PartEarly,
-		hooked+"pre-install/0", hooked+"pre-install/1", hooked+"pre-install/2", tidied,
-		applied+wire.PartRest,
-		hooked+"post-install/0", hooked+"post-install/1", tidied, published)
+		hooked+"pre-install/0", published, hooked+"pre-install/1", published, hooked+"pre-install/2", published, tidied, published,
+		applied+wire.PartRest, published,
+		hooked+"post-install/0", published, hooked+"post-install/1", published, tidied, published)
 	o.phase(t, wire.AddonSynced)
 	if len(o.hookRuns) != 5 {
 		t.Errorf("%d ends of hooks are told, want 5", len(o.hookRuns))
@@ -140,7 +140,7 @@ func TestAFailedHookIsRetriedAlone(t *testing.T) {
 		}
 		o.hook = nil
 		o.episode(t, state, nil) // wakes up by itself
-		o.called(t, claimed, previewed, published, hooked+"post-install/1", tidied, published)
+		o.called(t, claimed, previewed, published, hooked+"post-install/1", published, tidied, published)
 		o.phase(t, wire.AddonSynced)
 	})
 	t.Run("before the objects, with what it needs", func(t *testing.T) {
@@ -153,12 +153,29 @@ func TestAFailedHookIsRetriedAlone(t *testing.T) {
 		}
 		o.hook = nil
 		o.episode(t, state, nil)
-		o.called(t, claimed, previewed, applied+wire.PartEarly, hooked+"pre-install/0", hooked+"pre-install/2", tidied,
-			applied+wire.PartRest, hooked+"post-install/0", hooked+"post-install/1", tidied, published)
+		o.called(t, claimed, previewed, applied+wire.PartEarly, hooked+"pre-install/0", hooked+"pre-install/2", published, tidied, published,
+			applied+wire.PartRest, published, hooked+"post-install/0", published, hooked+"post-install/1", published, tidied, published)
 		first, again := o.ran[2], o.ran[4]
 		if first == again {
 			t.Errorf("the second run of the hook is %s again, which has failed", again)
 		}
+	})
+	t.Run("whoever terminates the workflow before it is over", func(t *testing.T) {
+		o := newOutside()
+		o.hooks = jobs
+		o.apply = func(in wire.AddonApplyInput) *wire.AddonApplied {
+			if in.Part == wire.PartRest {
+				return &wire.AddonApplied{Failed: "a webhook refuses"}
+			}
+			return nil
+		}
+		o.episode(t, nil, nil)
+		o.apply = nil
+		o.claim.Stored.Phase = wire.AddonSyncing // as it was while it was under way
+		o.episode(t, nil, nil)
+		o.called(t, claimed, previewed, applied+wire.PartEarly, applied+wire.PartRest, published,
+			hooked+"post-install/0", published, hooked+"post-install/1", published, tidied, published)
+		o.phase(t, wire.AddonSynced)
 	})
 	t.Run("whoever terminates the workflow in between", func(t *testing.T) {
 		o := newOutside()

@@ -147,6 +147,10 @@ type SyncProgress struct {
 	// post is how many hooks after the objects have succeeded.
 	// +optional
 	Post int32 `json:"post,omitempty"`
+	// tidied is the event whose hooks were tidied up after.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Tidied string `json:"tidied,omitempty"`
 	// attempt counts how often a hook failed.
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
