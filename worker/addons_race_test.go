@@ -165,3 +165,25 @@ func (p *pokes) due(r *http.Request, name string, next poke) bool {
 	err := p.w.live.Get(r.Context(), client.ObjectKey{Name: name}, o)
 	return err == nil && o.Status.Phase == addons.PhaseSyncing
 }
+
+// TestAnApprovalIsUsedOnce: somebody takes an approved change back, which makes the same plan.
+func TestAnApprovalIsUsedOnce(t *testing.T) {
+	w := newAddonWorld(t)
+	w.run()
+	r := racer{w, nil, w.create(colored("shop", "first"), func(o *addons.Addon) { o.Spec.ManualSync = true })}
+	r.approve()
+	r.source.set(r.o.Name, colored("shop", "second"))
+	r.wake(r.o)
+	r.approve()
+	o := r.configMap(r.o, "shop")
+	r.must(r.live.Patch(t.Context(), o, merge(`{"data":{"color":"first"}}`), client.FieldOwner("somebody")))
+	r.wake(r.o)
+	r.sees(r.o, "the plan waits again", waiting)
+	if got := r.configMap(r.o, "shop").Data["color"]; got != "first" {
+		t.Errorf("it is %q without an approval", got)
+	}
+	r.approve()
+	if got := r.configMap(r.o, "shop").Data["color"]; got != "second" {
+		t.Errorf("it is %q after the approval, want second", got)
+	}
+}

@@ -130,14 +130,6 @@ func merge(json string) client.Patch {
 	return client.RawPatch("application/merge-patch+json", []byte(json))
 }
 
-// read is the add-on as it is.
-func (w *addonWorld) read(o *addons.Addon) *addons.Addon {
-	w.t.Helper()
-	out := &addons.Addon{}
-	w.must(w.live.Get(w.t.Context(), client.ObjectKeyFromObject(o), out))
-	return out
-}
-
 // sees waits until the add-on is so, and returns it. It watches: many wait at the same time.
 func (w *addonWorld) sees(o *addons.Addon, what string, so func(*addons.Addon) bool) *addons.Addon {
 	w.t.Helper()

@@ -109,15 +109,16 @@ func Request(a *addons.Addon, set manifest.Set, previous kept.Inventory, secrets
 	return plan.Request{
 		Addon: a.Name, Set: set, Previous: previous, Secrets: secrets,
 		Adopt: a.Spec.Adopt, Prune: a.Spec.Prune, Ignore: a.Spec.IgnoreDifferences,
-		ReplaceAllowed: a.Spec.ReplacePolicy == addons.ReplaceOnApproval, After: lastSynced(a),
+		ReplaceAllowed: a.Spec.ReplacePolicy == addons.ReplaceOnApproval, After: lastSync(a),
 	}
 }
 
-func lastSynced(a *addons.Addon) string {
+// lastSync tells the last sync from those before it. Its time is of whole seconds.
+func lastSync(a *addons.Addon) string {
 	if a.Status.LastSynced == nil {
 		return ""
 	}
-	return a.Status.LastSynced.UTC().Format(time.RFC3339)
+	return a.Status.LastSynced.UTC().Format(time.RFC3339) + " " + a.Status.AppliedHash
 }
 
 // Mask hides the secrets of a set, and others.
