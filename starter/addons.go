@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,6 +42,7 @@ func AddAddons(ctx context.Context, mgr manager.Manager, signaller *Signaller) e
 
 func addonKind(s *Signaller) kind[*addons.Addon] {
 	return kind[*addons.Addon]{
+		resend:   10 * time.Minute, // a thousand at once take their time
 		name:     "Addon",
 		blank:    func() *addons.Addon { return &addons.Addon{} },
 		inputs:   addonInputs,

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,6 +58,7 @@ func AddProxies(ctx context.Context, mgr manager.Manager, signaller *Signaller) 
 
 func proxies(s *Signaller) kind[*crawl.Proxy] {
 	return kind[*crawl.Proxy]{
+		resend:   time.Minute,
 		name:     "Proxy",
 		blank:    func() *crawl.Proxy { return &crawl.Proxy{} },
 		inputs:   proxyInputs,

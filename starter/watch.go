@@ -13,10 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// resend is how long a signal has to show in the object's status before it is
-// sent again.
-const resend = time.Minute
-
 func realNow() time.Time { return time.Now() }
 
 // object is one that a workflow keeps.
@@ -45,6 +41,8 @@ type kind[O object] struct {
 	// inputs are those that the object has, observed those that its status speaks of.
 	inputs   func(ctx context.Context, cache client.Reader, o O) (string, error)
 	observed func(O) string
+	// resend is how long a signal has to show in the object's status before it is sent again.
+	resend time.Duration
 	// changed wakes the workflow, and starts it if it does not run; gone only wakes it.
 	changed, gone func(context.Context, key) error
 }
@@ -97,7 +95,7 @@ func (w *watch[O]) Reconcile(ctx context.Context, k key) (reconcile.Result, erro
 		return reconcile.Result{}, err
 	}
 	w.remember(k, inputs)
-	return reconcile.Result{RequeueAfter: resend}, nil
+	return reconcile.Result{RequeueAfter: w.resend}, nil
 }
 
 // pending is how long the signal about these inputs still has to take effect.
@@ -108,7 +106,7 @@ func (w *watch[O]) pending(k key, inputs string) time.Duration {
 	if !ok || s.inputs != inputs {
 		return 0
 	}
-	return resend - w.now().Sub(s.at)
+	return w.resend - w.now().Sub(s.at)
 }
 
 func (w *watch[O]) remember(k key, inputs string) {
