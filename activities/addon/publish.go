@@ -26,15 +26,8 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 	if !found {
 		return fmt.Errorf("%w: Addon %s is gone", outcome.ErrSuperseded, in.Addon)
 	}
-	switch sequence := in.Status.Sequence; {
-	case o.Status.Sequence > sequence:
-		return fmt.Errorf("%w: Addon %s has status %d, this is %d", outcome.ErrSuperseded, in.Addon, o.Status.Sequence, sequence)
-	case o.Status.Sequence == sequence && !says(&o.Status, in.Status):
-		return fmt.Errorf("%w: another status %d of Addon %s is stored", outcome.ErrSuperseded, sequence, in.Addon)
-	case o.Status.Sequence == sequence:
-		return nil
-	case overtaken(o, in.Status):
-		return fmt.Errorf("%w: a sync of Addon %s was asked for while this plan was made", outcome.ErrSuperseded, in.Addon)
+	if done, err := fenced(o, in); done || err != nil {
+		return err
 	}
 	old := o.Status.DeepCopy() // what is written is read back into o
 	status, keep, err := a.compose(ctx, old, in)
@@ -56,6 +49,21 @@ func (a *Activities) Publish(ctx context.Context, in wire.AddonPublishInput) err
 		a.Log.WarnContext(ctx, "old sets of an add-on stay", slog.String("addon", in.Addon.Name), slog.Any("error", err))
 	}
 	return nil
+}
+
+// fenced says whether a status is there already, or why it may not be written.
+func fenced(o *addons.Addon, in wire.AddonPublishInput) (done bool, err error) {
+	switch sequence := in.Status.Sequence; {
+	case o.Status.Sequence > sequence:
+		return false, fmt.Errorf("%w: Addon %s has status %d, this is %d", outcome.ErrSuperseded, in.Addon, o.Status.Sequence, sequence)
+	case o.Status.Sequence == sequence && !says(&o.Status, in.Status):
+		return false, fmt.Errorf("%w: another status %d of Addon %s is stored", outcome.ErrSuperseded, sequence, in.Addon)
+	case o.Status.Sequence == sequence:
+		return true, nil
+	case overtaken(o, in.Status):
+		return false, fmt.Errorf("%w: a sync of Addon %s was asked for while this plan was made", outcome.ErrSuperseded, in.Addon)
+	}
+	return false, nil
 }
 
 // overtaken says whether spec.syncRequest was raised since the claim that s is about, and s
