@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build dev tools lint generate test test-unit bench chaos chaos-lease record clean
+.PHONY: help build dev tools lint generate test test-unit bench chaos chaos-lease chaos-addon record clean
 
 BIN ?= $(CURDIR)/.bin
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -48,12 +48,12 @@ BENCH ?= .
 COUNT ?= 1
 SIZES ?=
 bench: ## prints the figures of docs/benchmarks.md; BENCH=regexp selects, COUNT=5 repeats, SIZES='-parked 1000' shrinks
-	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
+	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver helm
 	@for i in $$(seq $(COUNT)); do \
 	  FAIRLEAD_BIN=$(BIN) go test ./bench -count 1 -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 3h $(if $(SIZES),-args $(SIZES)) || exit 1; \
 	done
 
-# Options of `make chaos` and `make chaos-lease`; SEED=0 draws one.
+# Options of `make chaos`, `make chaos-lease` and `make chaos-addon`; SEED=0 draws one.
 SEED ?= 0
 
 chaos: N ?= 100
@@ -69,6 +69,13 @@ chaos-lease: ## kills the lease API N=50 times under load, and its leader M=20 t
 	@$(MAKE) --no-print-directory -s build
 	@go build -o $(BIN)/chaos-lease ./bench/leases
 	@$(BIN)/chaos-lease -bin-dir $(BIN) -kills $(N) -blows $(M) -seed $(SEED)
+
+chaos-addon: N ?= 0
+chaos-addon: ## kills the worker in N lives of add-ons, at another write in each; without N once before and once after each write
+	@deploy/tools/build.sh etcd kube-apiserver temporal-devserver
+	@$(MAKE) --no-print-directory -s build
+	@go build -o $(BIN)/chaos-addon ./bench/addons
+	@$(BIN)/chaos-addon -bin-dir $(BIN) -lives $(N) -seed $(SEED)
 
 record: ## records new workflow histories for the replay tests
 	go test -count=1 -run TestRecord ./workflows/... -record

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"example.com/fairlead/activities/addon/render"
+	"example.com/fairlead/api/addoncli"
 )
 
 const (
@@ -28,10 +29,11 @@ const (
 func addonCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "addon",
-		Short: "Look at add-ons",
+		Short: "Look at add-ons, sync and delete them",
 		Long:  `What a cluster needs besides its applications, from a Helm chart or a git folder.`,
 	}
 	cmd.AddCommand(renderCommand())
+	cmd.AddCommand(addoncli.Commands()...)
 	return cmd
 }
 

@@ -86,6 +86,7 @@ func (p *parts) addAPI(context.Context) error {
 		Secrets:     p.mgr.GetClient(),
 		Objects:     p.live,
 		Workflows:   &starter.Signaller{Temporal: p.temporal},
+		Addons:      p.servedAddons(),
 		Tokens:      tokens,
 		Log:         p.log,
 		MaxLeaseTTL: p.api.maxLeaseTTL,
@@ -100,7 +101,11 @@ func (p *parts) addAPI(context.Context) error {
 		d.Run(ctx)
 		return nil
 	}
-	for _, part := range []anyReplica{lend, p.serveAPI(api), p.watchProxies(api, d)} {
+	serving := []anyReplica{lend, p.serveAPI(api), p.watchProxies(api, d)}
+	if p.manager.keepsAddons() {
+		serving = append(serving, p.cacheAddons)
+	}
+	for _, part := range serving {
 		if err := p.mgr.Add(part); err != nil {
 			return fmt.Errorf("add the HTTP API: %w", err)
 		}

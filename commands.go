@@ -100,18 +100,25 @@ func workerCommand() *cobra.Command {
 	cmd.Use, cmd.Short = "worker", "Run workflows and activities, and probe the proxies"
 	cmd.Long = `Runs the workflows of the Proxies and what they do: it creates, looks at and
 deletes instances with the providers of the providers file, writes the status of
-the objects, and probes every proxy through itself.`
+the objects, and probes every proxy through itself.
+
+Runs those of the Addons too: it renders them, and reads and writes what they consist of
+as the service account rendimiento-addons (deploy/rbac/rendimiento-addons.yaml).`
 	cmd.Example = `  fairlead worker --providers providers.yaml --temporal-address temporal:7233
   fairlead worker --kubeconfig ~/.kube/config --default-probe-url https://example.com/
   fairlead worker --api-url http://fairlead-api:8090 --api-token-file worker.token
   fairlead worker --namespace crawlers,scrapers --temporal-namespace crawlers
   fairlead worker --cluster-id 3f2c…        takes over the fleet of a cluster that was restored
   fairlead worker --orphans report          deletes nothing that belongs to no Proxy
+  fairlead worker --only addons --cache-dir /var/cache/fairlead
+  fairlead worker --only proxies            in a cluster without add-ons
   fairlead worker --metrics-address :9102 --health-address :9103`
 	s.addProviderFlags(cmd.Flags())
 	s.addLeaseFlags(cmd.Flags())
 	addClusterFlag(cmd.Flags(), &s.cluster)
 	s.manager.addScopeFlags(cmd.Flags())
+	s.manager.addOnlyFlag(cmd.Flags())
+	s.addons.addFlags(cmd.Flags())
 	s.sweeps.addOrphanFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	return cmd
@@ -121,17 +128,19 @@ func starterCommand() *cobra.Command {
 	s := defaultSettings()
 	cmd := partCommand(&s, dial, (*parts).addStarter)
 	cmd.Use, cmd.Short = "starter", "Watch objects and wake their workflows"
-	cmd.Long = `Watches Proxies and the Secrets that they refer to, and wakes the workflow of each
-object that changed. It keeps one Temporal Schedule for each provider of the
-providers file, of which it reads the names only. It writes nothing to Kubernetes
+	cmd.Long = `Watches Proxies, the Secrets that they refer to, and Addons, and wakes the workflow of
+each object that changed. It keeps one Temporal Schedule for each provider of the
+providers file, of which it reads the names only, and one for the add-ons. It writes nothing to Kubernetes
 but, with --leader-elect, a Lease.`
 	cmd.Example = `  fairlead starter --providers providers.yaml --temporal-address temporal:7233
   fairlead starter --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
   fairlead starter --leader-elect --leader-election-namespace fairlead-system
+  fairlead starter --only proxies           in a cluster without add-ons
   fairlead starter --namespace crawlers,scrapers --temporal-namespace crawlers
   fairlead starter --metrics-address :9102 --health-address :9103`
 	s.addProvidersFile(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
+	s.manager.addOnlyFlag(cmd.Flags())
 	s.sweeps.addScheduleFlags(cmd.Flags())
 	s.manager.addServingFlags(cmd.Flags())
 	s.manager.addElectionFlags(cmd.Flags())
@@ -141,18 +150,22 @@ but, with --leader-elect, a Lease.`
 func apiCommand() *cobra.Command {
 	s := defaultSettings()
 	cmd := partCommand(&s, dialLazily, (*parts).addAPI)
-	cmd.Use, cmd.Short = "api", "Serve leases over HTTP"
-	cmd.Long = `Lends the proxies to crawlers over HTTP. /metrics, /healthz, /readyz and
-/openapi.yaml are served at the same address. Leases, sessions and cooldowns are kept
-in a file, or in a PostgreSQL database that several replicas share: one of them lends,
-and the others forward to it. It serves without Temporal too, which it only tells that
+	cmd.Use, cmd.Short = "api", "Serve leases and add-ons over HTTP"
+	cmd.Long = `Lends the proxies to crawlers over HTTP, and shows, syncs and deletes add-ons
+(with --only proxies it does not; proxies are always lent).
+/metrics, /healthz, /readyz and /openapi.yaml are served at the same address.
+Leases, sessions and cooldowns are kept in a file, or in a PostgreSQL database that
+several replicas share: one of them lends, and the others forward to it. It serves without Temporal too, which it only tells that
 a draining proxy's last lease ended, or that a proxy was banned too often.`
 	cmd.Example = `  fairlead api --http-address :8090 --tokens tokens.yaml --temporal-address temporal:7233
   fairlead api --kubeconfig ~/.kube/config --temporal-address 127.0.0.1:7233
   fairlead api --namespace crawlers,scrapers --temporal-namespace crawlers
+  fairlead api --only proxies               in a cluster without add-ons
   fairlead api --leases /var/lib/fairlead/leases.db --targets targets.yaml
   fairlead api --leases-postgres postgres.txt --advertise-url http://10.0.0.7:8090`
 	s.api.addFlags(cmd.Flags())
 	s.manager.addScopeFlags(cmd.Flags())
+	s.manager.addOnlyFlag(cmd.Flags())
+	s.addons.addSystemFlag(cmd.Flags())
 	return cmd
 }

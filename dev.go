@@ -36,11 +36,12 @@ type devOptions struct {
 	sweeps            sweepSettings
 	cluster           desired.Cluster
 	manager           managerSettings
+	addons            addonSettings
 	api               apiSettings
 }
 
 func devCommand() *cobra.Command {
-	o := devOptions{sweeps: defaultSweepSettings(), api: defaultAPISettings()}
+	o := devOptions{sweeps: defaultSweepSettings(), addons: defaultAddonSettings(), api: defaultAPISettings()}
 	o.Ports = local.DefaultPorts()
 	cmd := &cobra.Command{
 		Use:   "dev",
@@ -78,6 +79,8 @@ finds again.`,
 	o.sweeps.addOrphanFlags(f)
 	addClusterFlag(f, &o.cluster)
 	o.manager.addScopeFlags(f)
+	o.manager.addOnlyFlag(f)
+	o.addons.addGitFlag(f)
 	o.api.addLendingFlags(f)
 	return cmd
 }
@@ -156,7 +159,8 @@ func (o devOptions) runParts(ctx context.Context, stack *local.Stack, told *prog
 func (o devOptions) settings(stack *local.Stack) (settings, error) {
 	s := defaultSettings()
 	s.rest = stack.RESTConfig
-	s.sweeps, s.cluster, s.manager = o.sweeps, o.cluster, o.manager
+	s.sweeps, s.cluster, s.manager, s.addons = o.sweeps, o.cluster, o.manager, o.addons
+	s.addons.cacheDir = filepath.Join(o.StateDir, "addons")
 	s.defaultProbeURL = o.probeURL
 	if s.defaultProbeURL == "" {
 		s.defaultProbeURL = stack.EchoURL + "/"
@@ -187,6 +191,9 @@ func dialled(address string) string {
 
 func (o devOptions) tokenFile() string { return filepath.Join(o.StateDir, "operator.token") }
 
+// example is an Addon object of this stack.
+func (o devOptions) example(name string) string { return filepath.Join(o.StateDir, "examples", name) }
+
 func (o devOptions) addresses(stack *local.Stack) string {
 	ui := stack.UIAddress
 	if ui == "" {
@@ -210,10 +217,13 @@ func (o devOptions) addresses(stack *local.Stack) string {
     kubectl apply -f deploy/examples/proxy-process.yaml
     kubectl wait --for=condition=Ready proxy/demo --timeout=60s
     curl -H "Authorization: Bearer $(cat %s)" http://%s/v1/proxies
+    kubectl apply -f %s -f %s
+    kubectl wait --for=condition=Ready radd/hello radd/team --timeout=60s
 
   Ctrl-C ends it. Proxies run on; the next start finds them.
 `, stack.RESTConfig.Host, relative(stack.Kubeconfig), stack.TemporalAddress, ui, o.HTTPAddress,
-		relative(o.tokenFile()), echo, relative(stack.Kubeconfig), relative(o.tokenFile()), o.HTTPAddress)
+		relative(o.tokenFile()), echo, relative(stack.Kubeconfig), relative(o.tokenFile()), o.HTTPAddress,
+		relative(o.example("addon-chart.yaml")), relative(o.example("addon-folder.yaml")))
 }
 
 // relative is path as a person in the working directory would write it.

@@ -56,7 +56,7 @@ probes, replaces and deletes the instances, and lends them to crawlers over HTTP
 		},
 	}
 	root.PersistentFlags().StringVar(&level, "log-level", "", "least `level` that is logged: debug, info, warn or error (default info, for dev warn)")
-	root.AddCommand(devCommand(), workerCommand(), starterCommand(), apiCommand(), leasecli.Command(), proxyCommand(), addonCommand(), versionCommand())
+	root.AddCommand(devCommand(), workerCommand(), starterCommand(), apiCommand(), leasecli.Command(), proxyCommand(), addonCommand(), renderChildCommand(), versionCommand())
 	return root
 }
 

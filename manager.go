@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	addons "example.com/fairlead/api/addons/v1alpha1"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/ports"
 	"example.com/fairlead/starter"
@@ -38,8 +39,10 @@ type managerSettings struct {
 	// Addresses to serve metrics and health on; empty for not at all.
 	metricsAddress, healthAddress string
 
-	// Namespaces of the objects; empty for all.
+	// Namespaces of the Proxies; empty for all.
 	namespaces []string
+	// only has what is kept; empty for what the other settings allow.
+	only []string
 
 	leaderElect       bool
 	electionNamespace string
@@ -55,6 +58,47 @@ func (s *managerSettings) addScopeFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.namespaces, "namespace", nil, "Kubernetes `namespace` of the Proxies, several with commas (default: all); the same for all parts, which then need a Temporal namespace of their own")
 }
 
+// What --only names.
+const (
+	onlyProxies = "proxies"
+	onlyAddons  = "addons"
+)
+
+// addOnlyFlag is for the parts that keep Proxies and add-ons.
+func (s *managerSettings) addOnlyFlag(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.only, "only", nil, "what is kept: proxies or addons (default: both; with --namespace proxies, for add-ons are of the whole cluster)")
+}
+
+func (s *managerSettings) keepsProxies() bool {
+	return len(s.only) == 0 || slices.Contains(s.only, onlyProxies)
+}
+
+// keepsAddons: of several installations in one cluster, each of a namespace, none keeps the
+// add-ons unless it is told to.
+func (s *managerSettings) keepsAddons() bool {
+	return len(s.only) == 0 && len(s.namespaces) == 0 || slices.Contains(s.only, onlyAddons)
+}
+
+// kinds of objects that are kept.
+func (s *managerSettings) kinds() []client.Object {
+	var kinds []client.Object
+	if s.keepsProxies() {
+		kinds = append(kinds, &crawl.Proxy{})
+	}
+	if s.keepsAddons() {
+		kinds = append(kinds, &addons.Addon{})
+	}
+	return kinds
+}
+
+// electionID is another one for starters that watch nothing of what others watch.
+func (s *managerSettings) electionID() string {
+	if s.keepsProxies() {
+		return "fairlead-starter"
+	}
+	return "fairlead-starter-addons"
+}
+
 // addServingFlags are for the parts that have no HTTP API.
 func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.metricsAddress, flagMetricsAddress, "", "`host:port` to serve Prometheus metrics on at /metrics, such as :9102 (default: not served)")
@@ -66,6 +110,11 @@ func (s *managerSettings) addServingFlags(f *pflag.FlagSet) {
 func (s *managerSettings) check() error {
 	if slices.Contains(s.namespaces, "") { // to the cache it would mean all
 		return errors.New("--namespace has an empty name: leave the flag out for all namespaces")
+	}
+	for _, what := range s.only {
+		if what != onlyProxies && what != onlyAddons {
+			return fmt.Errorf("--only %q is none of %s and %s", what, onlyProxies, onlyAddons)
+		}
 	}
 	if s.metricsAddress != "" && s.metricsAddress == s.healthAddress {
 		return fmt.Errorf("--%s and --%s are both %s: give each an address of its own", flagMetricsAddress, flagHealthAddress, s.healthAddress)
@@ -109,7 +158,7 @@ func newManager(ctx context.Context, s settings, scheme *runtime.Scheme, live cl
 		Metrics:                 server.Options{BindAddress: cmp.Or(s.manager.metricsAddress, "0")},
 		HealthProbeBindAddress:  s.manager.healthAddress,
 		LeaderElection:          s.manager.leaderElect,
-		LeaderElectionID:        "fairlead-starter",
+		LeaderElectionID:        s.manager.electionID(),
 		GracefulShutdownTimeout: &grace,
 	}
 	if s.manager.leaderElect {
@@ -122,7 +171,7 @@ func newManager(ctx context.Context, s settings, scheme *runtime.Scheme, live cl
 	if err != nil {
 		return nil, fmt.Errorf("set up the manager: %w", err)
 	}
-	return mgr, addHealth(mgr)
+	return mgr, addHealth(mgr, s.manager.kinds())
 }
 
 // podNamespaceFile is there in every pod that has a service account.
@@ -152,14 +201,16 @@ func findElectionNamespace(ctx context.Context, given, podFile string, live clie
 // readyTimeout is less than that of a kubelet that asks.
 const readyTimeout = 900 * time.Millisecond
 
-func addHealth(mgr manager.Manager) error {
+func addHealth(mgr manager.Manager, kinds []client.Object) error {
 	return errors.Join(
 		mgr.AddHealthzCheck("process", healthz.Ping),
 		mgr.AddReadyzCheck("cache", func(r *http.Request) error {
 			ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 			defer cancel()
-			if _, err := mgr.GetCache().GetInformer(ctx, &crawl.Proxy{}); err != nil {
-				return fmt.Errorf("fill the cache of the objects: %w", err)
+			for _, kind := range kinds {
+				if _, err := mgr.GetCache().GetInformer(ctx, kind); err != nil {
+					return fmt.Errorf("fill the cache of the objects: %w", err)
+				}
 			}
 			if !mgr.GetCache().WaitForCacheSync(ctx) {
 				return errors.New("the cache of the objects is not filled yet")

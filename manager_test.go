@@ -59,6 +59,7 @@ func TestAddressOfMetricsOrHealthThatCannotBeServedNamesItsFlag(t *testing.T) {
 		{managerSettings{healthAddress: taken}, []string{taken, fmt.Sprintf("process %d", os.Getpid()), "--health-address"}},
 		{managerSettings{metricsAddress: ":9102", healthAddress: ":9102"}, []string{"--metrics-address and --health-address are both :9102"}},
 		{managerSettings{namespaces: []string{"crawlers", ""}}, []string{"--namespace"}},
+		{managerSettings{only: []string{"proxies", "nodes"}}, []string{`--only "nodes" is none of proxies and addons`}},
 		{managerSettings{metricsAddress: "9102"}, []string{"--metrics-address", "9102"}},
 	} {
 		err := tt.settings.check()
@@ -67,6 +68,28 @@ func TestAddressOfMetricsOrHealthThatCannotBeServedNamesItsFlag(t *testing.T) {
 				t.Errorf("%+v gave %v, want it to say %q", tt.settings, err, want)
 			}
 		}
+	}
+}
+
+func TestWhatIsKept(t *testing.T) {
+	for name, test := range map[string]struct {
+		settings        managerSettings
+		proxies, addons bool
+		election        string
+	}{
+		"by default":                           {managerSettings{}, true, true, "fairlead-starter"},
+		"proxies only":                         {managerSettings{only: []string{"proxies"}}, true, false, "fairlead-starter"},
+		"add-ons only":                         {managerSettings{only: []string{"addons"}}, false, true, "fairlead-starter-addons"},
+		"both by name":                         {managerSettings{only: []string{"addons", "proxies"}}, true, true, "fairlead-starter"},
+		"of a namespace":                       {managerSettings{namespaces: []string{"a"}}, true, false, "fairlead-starter"},
+		"of a namespace, with add-ons by name": {managerSettings{namespaces: []string{"a"}, only: []string{"proxies", "addons"}}, true, true, "fairlead-starter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := test.settings
+			if s.keepsProxies() != test.proxies || s.keepsAddons() != test.addons || s.electionID() != test.election {
+				t.Errorf("it keeps Proxies: %v, Addons: %v, and elects as %s; want %+v", s.keepsProxies(), s.keepsAddons(), s.electionID(), test)
+			}
+		})
 	}
 }
 
@@ -114,7 +137,7 @@ func TestWorkerIsReadyWhileTemporalAnswers(t *testing.T) {
 	config := localtest.ControlPlane(t)
 	address, namespace := localtest.Temporal(t)
 	way := newRelay(t, "127.0.0.1:0", address)
-	p := startPart(t, "worker", config, way.Addr().String(), namespace, "--providers", someProviders(t))
+	p := startPart(t, "worker", config, way.Addr().String(), namespace, "--providers", someProviders(t), "--only", "proxies")
 	p.becomes(t, "/readyz", http.StatusOK)
 	p.measures(t, "rest_client_requests_total", "go_goroutines")
 	way.cut()

@@ -9,20 +9,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	temporalclient "go.temporal.io/sdk/client"
-	sdkworker "go.temporal.io/sdk/worker"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/drain"
-	"example.com/fairlead/activities/probe"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/activities/provider/kubernetes"
 	"example.com/fairlead/activities/provider/process"
 	"example.com/fairlead/api/kube"
 	"example.com/fairlead/starter"
-	"example.com/fairlead/worker"
 )
 
 // settings are what the parts of one process share.
@@ -42,12 +39,13 @@ type settings struct {
 	manager managerSettings
 	api     apiSettings
 	sweeps  sweepSettings
+	addons  addonSettings
 	// onPolling, if set, is called once the worker serves all its queues.
 	onPolling func()
 }
 
 func defaultSettings() settings {
-	return settings{api: defaultAPISettings(), sweeps: defaultSweepSettings()}
+	return settings{api: defaultAPISettings(), sweeps: defaultSweepSettings(), addons: defaultAddonSettings()}
 }
 
 func (s *settings) addProvidersFile(f *pflag.FlagSet) {
@@ -150,63 +148,18 @@ func (f anyReplica) Start(ctx context.Context) error { return f(ctx) }
 func (anyReplica) NeedLeaderElection() bool          { return false }
 
 func (p *parts) addStarter(ctx context.Context) error {
-	if err := starter.Add(ctx, p.mgr, &starter.Signaller{Temporal: p.temporal}); err != nil {
-		return err
+	signaller := &starter.Signaller{Temporal: p.temporal}
+	if p.manager.keepsProxies() {
+		if err := starter.AddProxies(ctx, p.mgr, signaller); err != nil {
+			return err
+		}
+	}
+	if p.manager.keepsAddons() {
+		if err := starter.AddAddons(ctx, p.mgr, signaller); err != nil {
+			return err
+		}
 	}
 	return p.addSchedules()
-}
-
-// cachedWorkflows bounds the workflows that a worker keeps in memory between their
-// tasks, some 30 KB each. One that was put out costs a reading of its history, which
-// is an episode long, when it wakes up.
-const cachedWorkflows = 2000
-
-func (p *parts) addWorker(context.Context) error {
-	sdkworker.SetStickyWorkflowCacheSize(cachedWorkflows) // for the whole process
-	if err := p.mgr.AddReadyzCheck("temporal", temporalAnswers(p.temporal)); err != nil {
-		return fmt.Errorf("add the check of Temporal: %w", err)
-	}
-	providers, err := p.providers()
-	if err != nil {
-		return err
-	}
-	if err := p.leases.Check(); err != nil {
-		return err
-	}
-	signaller := &starter.Signaller{Temporal: p.temporal}
-	sweeps, err := p.sweepOptions(signaller)
-	if err != nil {
-		return err
-	}
-	work := worker.Options{Temporal: p.temporal, Kubernetes: p.live, Providers: providers, API: p.leases, Cluster: p.cluster, LegacyFinalizer: p.legacyFinalizer, Sweeps: sweeps, Log: p.log, OnPolling: p.onPolling}
-	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error { return worker.Run(ctx, work) })); err != nil {
-		return fmt.Errorf("add the worker: %w", err)
-	}
-	vectors, err := probe.NewVectors(p.metrics)
-	if err != nil {
-		return err
-	}
-	probes := worker.ProbeOptions{
-		Cache:      p.mgr.GetClient(),
-		Tell:       signaller,
-		DefaultURL: p.defaultProbeURL,
-		Metrics:    vectors,
-		Log:        p.log,
-	}
-	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error {
-		worker.Probe(ctx, probes)
-		return nil
-	})); err != nil {
-		return fmt.Errorf("add the prober: %w", err)
-	}
-	wake := worker.WakeOptions{Cache: p.mgr.GetClient(), Wake: signaller, Providers: providers, Log: p.log}
-	if err := p.mgr.Add(anyReplica(func(ctx context.Context) error {
-		worker.WakeMoved(ctx, wake)
-		return nil
-	})); err != nil {
-		return fmt.Errorf("follow the providers file: %w", err)
-	}
-	return nil
 }
 
 // builders are the types of providers.

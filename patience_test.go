@@ -20,7 +20,7 @@ func TestPartsWaitForWhatTheyNeed(t *testing.T) {
 			}
 			free := freeAddresses(t, 2)
 			config.Host = "https://" + free[0]
-			p := startPart(t, name, config, free[1], namespace, "--providers", someProviders(t))
+			p := startPart(t, name, config, free[1], namespace, "--providers", someProviders(t), "--only", "proxies")
 			p.out.says(t, "Temporal cannot be used yet, trying again")
 			newRelay(t, free[1], temporal)
 			p.out.says(t, "the Kubernetes API does not answer yet, trying again")

@@ -44,7 +44,7 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 	for part, flags := range map[string][]string{
 		"worker":  {"--providers", providers, "--api-url", "http://" + address, "--api-token-file", token},
 		"starter": {"--providers", providers, "--leader-elect", "--leader-election-namespace", "fairlead-system"},
-		"api":     {"--http-address", address, "--tokens", tokens, "--leases", filepath.Join(t.TempDir(), "leases.db")},
+		"api":     {"--http-address", address, "--tokens", tokens, "--leases", filepath.Join(t.TempDir(), "leases.db"), "--only", "proxies,addons"},
 	} {
 		said[part] = launchPart(t, part, limited, temporal, namespace, append(flags, "--namespace", ns)...)
 	}
@@ -95,6 +95,7 @@ func TestThePartsNeedTheRightsOfTheirServiceAccountOnly(t *testing.T) {
 		t.Errorf("replace answers %s", answer.Status)
 	}
 	becomesReady(first)
+	addonsAreServed(t, live, address, strings.TrimSpace(string(bearer)))
 
 	if err := live.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)

@@ -14,19 +14,25 @@ import (
 	"example.com/fairlead/worker"
 )
 
-// sweepSettings are those of the scheduled looks at providers.
+// sweepSettings are those of the scheduled looks at providers and at add-ons.
 type sweepSettings struct {
-	every   time.Duration
-	orphans sweep.Orphans
+	every, addonsEvery time.Duration
+	orphans            sweep.Orphans
 }
 
 func defaultSweepSettings() sweepSettings {
-	return sweepSettings{every: time.Minute, orphans: sweep.DefaultOrphans()}
+	return sweepSettings{every: time.Minute, addonsEvery: 5 * time.Minute, orphans: sweep.DefaultOrphans()}
 }
+
+const (
+	flagEvery       = "sweep-interval"
+	flagAddonsEvery = "addon-sweep-interval"
+)
 
 // addScheduleFlags are for the part that keeps the Schedules.
 func (s *sweepSettings) addScheduleFlags(f *pflag.FlagSet) {
-	f.DurationVar(&s.every, "sweep-interval", s.every, "`time` between two sweeps of a provider, in whole seconds")
+	f.DurationVar(&s.every, flagEvery, s.every, "`time` between two sweeps of a provider, in whole seconds")
+	f.DurationVar(&s.addonsEvery, flagAddonsEvery, s.addonsEvery, "`time` between two sweeps of the add-ons, in whole seconds")
 }
 
 // addOrphanFlags are for the part that runs the sweeps.
@@ -37,9 +43,15 @@ func (s *sweepSettings) addOrphanFlags(f *pflag.FlagSet) {
 }
 
 func (s *sweepSettings) check() error {
+	for _, i := range []struct {
+		flag  string
+		every time.Duration
+	}{{flagEvery, s.every}, {flagAddonsEvery, s.addonsEvery}} {
+		if i.every < time.Second || i.every%time.Second != 0 {
+			return fmt.Errorf("--%s %s: give whole seconds, at least one", i.flag, i.every)
+		}
+	}
 	switch o := s.orphans; {
-	case s.every < time.Second || s.every%time.Second != 0:
-		return fmt.Errorf("--sweep-interval %s: give whole seconds, at least one", s.every)
 	case o.MinAge < 0:
 		return fmt.Errorf("--orphan-min-age %s is negative", o.MinAge)
 	case o.KillBudget < 0 || o.KillBudget > sweep.MaxKillBudget:
@@ -67,11 +79,17 @@ func (p *parts) addSchedules() error {
 	if err := p.sweeps.check(); err != nil {
 		return err
 	}
-	names, err := p.providerNames()
-	if err != nil {
-		return err
+	s := &starter.Schedules{Temporal: p.temporal, Every: p.sweeps.every, Log: p.log}
+	if p.manager.keepsProxies() {
+		names, err := p.providerNames()
+		if err != nil {
+			return err
+		}
+		s.Providers = names
 	}
-	s := &starter.Schedules{Temporal: p.temporal, Providers: names, Every: p.sweeps.every, Log: p.log}
+	if p.manager.keepsAddons() {
+		s.AddonsEvery = p.sweeps.addonsEvery
+	}
 	if err := p.mgr.Add(s); err != nil {
 		return fmt.Errorf("add the Schedules of the sweeps: %w", err)
 	}

@@ -18,6 +18,7 @@ func TestSweepFlags(t *testing.T) {
 		"a negative age":     {func(s *sweepSettings) { s.orphans.MinAge = -1 }, "--orphan-min-age"},
 		"less than a second": {func(s *sweepSettings) { s.every = 0 }, "--sweep-interval"},
 		"a part of a second": {func(s *sweepSettings) { s.every = 1500 * time.Millisecond }, "--sweep-interval 1.5s: give whole seconds"},
+		"add-ons too often":  {func(s *sweepSettings) { s.addonsEvery = time.Millisecond }, "--addon-sweep-interval 1ms: give whole seconds"},
 		"whole minutes":      {func(s *sweepSettings) { s.every = 5 * time.Minute }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (w *world) runFairlead(r *provider.Registry, resync *time.Duration) manager
 	w.tb.Helper()
 	mgr := w.newManager(w.namespace, resync)
 	signaller := &starter.Signaller{Temporal: w.temporal}
-	w.must("set up the starter", starter.Add(w.ctx, mgr, signaller))
+	w.must("set up the starter", starter.AddProxies(w.ctx, mgr, signaller))
 	metrics, err := sweep.NewMetrics(prometheus.NewRegistry())
 	w.must("make the metrics of sweeps", err)
 	w.run("the starter", mgr.Start)

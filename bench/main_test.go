@@ -17,6 +17,7 @@ var (
 	samples    = flag.Int("samples", 200, "how many creations BenchmarkCreateLatency measures on each side")
 	restTime   = flag.Duration("rest", 150*time.Second, "how long BenchmarkParked10000 lets the worker be before it looks at it")
 	weekSize   = flag.Float64("weeks", 1, "how many weeks BenchmarkProxyWeek simulates")
+	addonSize  = flag.Int("addons", 1000, "how many add-ons BenchmarkAddonSync1000 has")
 )
 
 func TestMain(m *testing.M) {

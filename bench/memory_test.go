@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,22 +29,28 @@ func (w *world) memory(r *running) memory {
 }
 
 func parseMemory(status []byte) (memory, error) {
-	values := map[string]float64{}
+	values, err := memoryValues(status, "VmRSS", "VmHWM")
+	return memory{resident: float64(values["VmRSS"]) / 1024, peak: float64(values["VmHWM"]) / 1024}, err
+}
+
+// memoryValues are those that the kernel tells of a process by these names, in KiB.
+func memoryValues(status []byte, names ...string) (map[string]int64, error) {
+	values := map[string]int64{}
 	for lines := bufio.NewScanner(bytes.NewReader(status)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name != "VmRSS" && name != "VmHWM" {
+		if !slices.Contains(names, name) {
 			continue
 		}
-		kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
 		if err != nil {
-			return memory{}, fmt.Errorf("%s of a process: %w", name, err)
+			return nil, fmt.Errorf("%s of a process: %w", name, err)
 		}
-		values[name] = kib / 1024
+		values[name] = kib
 	}
-	if len(values) != 2 {
-		return memory{}, fmt.Errorf("no memory in %q", status)
+	if len(values) != len(names) {
+		return nil, fmt.Errorf("not all of %q in %q", names, status)
 	}
-	return memory{resident: values["VmRSS"], peak: values["VmHWM"]}, nil
+	return values, nil
 }
 
 // clockTicks are those of a second in what the kernel tells of processes.

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"crypto/rand"
 	"os"
 	"testing"
 
@@ -10,8 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/addon/setstore"
 	addons "example.com/fairlead/api/addons/v1alpha1"
 	"example.com/fairlead/deploy"
 	"example.com/fairlead/deploy/local/controlplane"
@@ -113,11 +116,56 @@ func TestTheWorkerKeepsAddonsAndMakesNone(t *testing.T) {
 	if err := worker.List(t.Context(), &addons.AddonList{}); err != nil {
 		t.Errorf("list: %v", err)
 	}
+	watched, err := worker.Watch(t.Context(), &addons.AddonList{})
+	if err != nil {
+		t.Fatalf("watch: %v", err)
+	}
+	watched.Stop()
+	if err := worker.Delete(t.Context(), a); err != nil { // as the HTTP API is asked to
+		t.Errorf("delete: %v", err)
+	}
+	if err := worker.Get(t.Context(), client.ObjectKeyFromObject(a), a); err != nil {
+		t.Fatal(err)
+	}
 	a.Finalizers = nil
 	if err := worker.Update(t.Context(), a); err != nil {
 		t.Errorf("take the finalizer off: %v", err)
 	}
-	if err := worker.Delete(t.Context(), a); !apierrors.IsForbidden(err) {
-		t.Errorf("it deletes an Addon: %v", err)
+}
+
+// TestTheWorkerHasWhatAddOnsNeedBesideTheirObjects does as the engine does: with the rights
+// of the component itself.
+func TestTheWorkerHasWhatAddOnsNeedBesideTheirObjects(t *testing.T) {
+	live := localtest.Client(t, localtest.ControlPlane(t))
+	worker := localtest.Client(t, account(t, "fairlead"))
+	sets, err := setstore.Open(t.Context(), setstore.Options{Client: worker, Namespace: system, Clock: clock.RealClock{}, Random: rand.Reader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []byte("a plan")
+	digest, err := sets.Put(t.Context(), "web", setstore.Plan, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := sets.Get(t.Context(), digest); err != nil || string(got) != string(data) {
+		t.Errorf("what was put is %q, %v", got, err)
+	}
+	if err := sets.Drop(t.Context(), "web"); err != nil {
+		t.Errorf("drop what is kept of an add-on: %v", err)
+	}
+
+	elsewhere := localtest.Namespace(t, live, "elsewhere")
+	for namespace, allowed := range map[string]bool{system: true, elsewhere: false} {
+		values := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "values"}}
+		if err := live.Create(t.Context(), values); err != nil {
+			t.Fatal(err)
+		}
+		err := worker.Get(t.Context(), client.ObjectKeyFromObject(values), values)
+		if allowed && err != nil || !allowed && !apierrors.IsForbidden(err) {
+			t.Errorf("reading values of namespace %s gave %v, want it allowed: %v", namespace, err, allowed)
+		}
+		if err := worker.Delete(t.Context(), values); !apierrors.IsForbidden(err) {
+			t.Errorf("deleting them gave %v", err)
+		}
 	}
 }

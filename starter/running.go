@@ -18,13 +18,33 @@ const runningPage = 1000
 // Running says whether the workflow of ref is open. It asks the workflow itself:
 // the list of workflows may be behind.
 func (s *Signaller) Running(ctx context.Context, ref wire.ProxyRef) (bool, error) {
-	run, err := s.Temporal.DescribeWorkflow(ctx, wire.ProxyID(ref), "")
+	return s.running(ctx, ofProxy(ref))
+}
+
+// AddonRunning says the same of the workflow of an Addon.
+func (s *Signaller) AddonRunning(ctx context.Context, ref wire.AddonRef) (bool, error) {
+	return s.running(ctx, ofAddon(ref))
+}
+
+// ListRunning has the ids of the Proxy workflows that run. The list may be behind
+// by seconds.
+func (s *Signaller) ListRunning(ctx context.Context) (map[string]bool, error) {
+	return s.listRunning(ctx, wire.WorkflowProxy)
+}
+
+// ListAddonsRunning has the ids of the Addon workflows that run, likewise.
+func (s *Signaller) ListAddonsRunning(ctx context.Context) (map[string]bool, error) {
+	return s.listRunning(ctx, wire.WorkflowAddon)
+}
+
+func (s *Signaller) running(ctx context.Context, k subject) (bool, error) {
+	run, err := s.Temporal.DescribeWorkflow(ctx, k.id, "")
 	var notFound *serviceerror.NotFound
 	if errors.As(err, &notFound) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look at the workflow of Proxy %s: %w", ref, err)
+		return false, fmt.Errorf("look at the workflow of %s: %w", k.title, err)
 	}
 	switch run.Status {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, enumspb.WORKFLOW_EXECUTION_STATUS_FAILED,
@@ -35,18 +55,16 @@ func (s *Signaller) Running(ctx context.Context, ref wire.ProxyRef) (bool, error
 	return true, nil // paused too, and whatever a later server may add
 }
 
-// ListRunning has the ids of the Proxy workflows that run. The list may be behind
-// by seconds.
-func (s *Signaller) ListRunning(ctx context.Context) (map[string]bool, error) {
+func (s *Signaller) listRunning(ctx context.Context, workflow string) (map[string]bool, error) {
 	running := map[string]bool{}
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		PageSize: runningPage,
-		Query:    fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", wire.WorkflowProxy),
+		Query:    fmt.Sprintf("WorkflowType = '%s' AND ExecutionStatus = 'Running'", workflow),
 	}
 	for {
 		page, err := s.Temporal.ListWorkflow(ctx, request)
 		if err != nil {
-			return nil, fmt.Errorf("list the workflows of Proxies: %w", err)
+			return nil, fmt.Errorf("list the workflows of type %s: %w", workflow, err)
 		}
 		for _, e := range page.Executions {
 			running[e.Execution.GetWorkflowId()] = true

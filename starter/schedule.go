@@ -27,13 +27,29 @@ const (
 
 // wanted are all Schedules that there should be.
 func (s *Schedules) wanted() []temporalclient.ScheduleOptions {
-	all := []temporalclient.ScheduleOptions{schedule(wire.SweepObjectsID, objectsEvery, temporalclient.ScheduleWorkflowAction{
+	var all []temporalclient.ScheduleOptions
+	if s.AddonsEvery > 0 {
+		all = append(all, schedule(s.AddonsEvery, temporalclient.ScheduleWorkflowAction{
+			ID:            wire.SweepAddonsID,
+			Workflow:      wire.WorkflowAddonSweep,
+			TaskQueue:     wire.QueueAddons,
+			StaticSummary: "Sweep of all add-ons",
+		}))
+	}
+	if s.Providers == nil {
+		return all
+	}
+	all = append(all, schedule(objectsEvery, temporalclient.ScheduleWorkflowAction{
+		ID:            wire.SweepObjectsID,
 		Workflow:      wire.WorkflowObjectSweep,
+		TaskQueue:     wire.QueueMain,
 		StaticSummary: "Sweep of all objects",
-	})}
+	}))
 	for _, name := range s.Providers.Names() {
-		all = append(all, schedule(wire.SweepID(name), s.Every, temporalclient.ScheduleWorkflowAction{
+		all = append(all, schedule(s.Every, temporalclient.ScheduleWorkflowAction{
+			ID:                    wire.SweepID(name),
 			Workflow:              wire.WorkflowSweep,
+			TaskQueue:             wire.QueueMain,
 			Args:                  []any{wire.SweepInput{Provider: name}},
 			StaticSummary:         "Sweep of provider " + name,
 			TypedSearchAttributes: temporal.NewSearchAttributes(wire.KeyProvider.ValueSet(name)),
@@ -42,11 +58,20 @@ func (s *Schedules) wanted() []temporalclient.ScheduleOptions {
 	return all
 }
 
-func schedule(id string, every time.Duration, action temporalclient.ScheduleWorkflowAction) temporalclient.ScheduleOptions {
-	action.ID, action.TaskQueue, action.WorkflowRunTimeout = id, wire.QueueMain, runTimeout
+// concerns says whether a Schedule is one of those that this starter keeps: another one
+// may keep the others.
+func (s *Schedules) concerns(id string) bool {
+	if id == wire.SweepAddonsID {
+		return s.AddonsEvery > 0
+	}
+	return s.Providers != nil
+}
+
+func schedule(every time.Duration, action temporalclient.ScheduleWorkflowAction) temporalclient.ScheduleOptions {
+	action.WorkflowRunTimeout = runTimeout
 	return temporalclient.ScheduleOptions{
-		ID:                 id,
-		Spec:               temporalclient.ScheduleSpec{Intervals: []temporalclient.ScheduleIntervalSpec{{Every: every, Offset: offset(id, every)}}},
+		ID:                 action.ID,
+		Spec:               temporalclient.ScheduleSpec{Intervals: []temporalclient.ScheduleIntervalSpec{{Every: every, Offset: offset(action.ID, every)}}},
 		Action:             &action,
 		Overlap:            enumspb.SCHEDULE_OVERLAP_POLICY_SKIP,
 		CatchupWindow:      catchUp,

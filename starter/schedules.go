@@ -37,14 +37,17 @@ type Providers interface {
 	Changed() <-chan struct{}
 }
 
-// Schedules keeps the Schedules of the sweeps equal to the providers file. It runs
-// in the leader only.
+// Schedules keeps the Schedules of the sweeps: those that the providers file says, and
+// that of the add-ons. It runs in the leader only.
 type Schedules struct {
-	Temporal  temporalclient.Client
+	Temporal temporalclient.Client
+	// Providers is nil for no sweeps of Proxies.
 	Providers Providers
 	// Every is the time between two sweeps of one provider.
 	Every time.Duration
-	Log   *slog.Logger
+	// AddonsEvery is the time between two sweeps of the add-ons; 0 for none.
+	AddonsEvery time.Duration
+	Log         *slog.Logger
 
 	// made are those that this process made or found: the list may be behind.
 	made map[string]bool
@@ -55,7 +58,10 @@ func (s *Schedules) NeedLeaderElection() bool { return true }
 
 // Start keeps the Schedules until ctx ends.
 func (s *Schedules) Start(ctx context.Context) error {
-	changed := s.Providers.Changed()
+	var changed <-chan struct{}
+	if s.Providers != nil {
+		changed = s.Providers.Changed()
+	}
 	pause := firstRetry
 	for {
 		again := checkEvery
@@ -150,7 +156,8 @@ func (s *Schedules) deleteOthers(ctx context.Context, wanted map[string]bool) er
 	return errors.Join(problems...)
 }
 
-// list has the ids of the Schedules with our mark, as far as it got.
+// list has the ids of the Schedules with our mark that concern this starter, as far as it
+// got.
 func (s *Schedules) list(ctx context.Context) (map[string]bool, error) {
 	ours := map[string]bool{}
 	all, err := s.Temporal.ScheduleClient().List(ctx, temporalclient.ScheduleListOptions{})
@@ -162,7 +169,7 @@ func (s *Schedules) list(ctx context.Context) (map[string]bool, error) {
 		if err != nil {
 			return ours, fmt.Errorf("list Schedules: %w", err)
 		}
-		if strings.HasPrefix(e.ID, wire.SweepPrefix) && kept(e.Memo) {
+		if strings.HasPrefix(e.ID, wire.SweepPrefix) && s.concerns(e.ID) && kept(e.Memo) {
 			ours[e.ID] = true
 		}
 	}

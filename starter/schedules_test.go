@@ -54,9 +54,13 @@ func newCalendar(t *testing.T) *calendar {
 	return &calendar{t, localtest.TemporalClient(t)}
 }
 
-// keep runs the starter's part until stop is called.
+// keep runs the part of a starter without add-ons until stop is called.
 func (c *calendar) keep(f *file, every time.Duration) (stop func()) {
-	s := &starter.Schedules{Temporal: c.Client, Providers: f, Every: every, Log: localtest.Quiet()}
+	return c.start(&starter.Schedules{Providers: f, Every: every})
+}
+
+func (c *calendar) start(s *starter.Schedules) (stop func()) {
+	s.Temporal, s.Log = c.Client, localtest.Quiet()
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Start(ctx) }()
@@ -187,6 +191,40 @@ func TestSchedulesFollowTheFile(t *testing.T) {
 			t.Errorf("objects are swept every %s", every)
 		}
 	})
+}
+
+func TestAStarterOfAddOnsAndOneOfProxiesKeepTheirOwnSchedules(t *testing.T) {
+	c := newCalendar(t)
+	stop := c.start(&starter.Schedules{AddonsEvery: 5 * time.Minute})
+	c.there("sweep/addons")
+	stop()
+	d := c.describe("sweep/addons")
+	a := d.Schedule.Action.(*temporalclient.ScheduleWorkflowAction)
+	if a.TaskQueue != wire.QueueAddons || a.Workflow != wire.WorkflowAddonSweep || d.Schedule.Spec.Intervals[0].Every != 5*time.Minute {
+		t.Errorf("every %s it runs %v on %s", d.Schedule.Spec.Intervals[0].Every, a.Workflow, a.TaskQueue)
+	}
+	if c.describe("sweep/objects") != nil {
+		t.Error("a starter of add-ons keeps sweep/objects")
+	}
+
+	stop = c.keep(aFile("kvm", "old"), time.Minute)
+	c.there("sweep/objects", "sweep/kvm", "sweep/old")
+	stop()
+	stop = c.keep(aFile("kvm"), time.Minute)
+	eventually.Until(t, "sweep/old goes", func() bool { return c.describe("sweep/old") == nil }) // the last thing that is done
+	stop()
+	c.there("sweep/addons")
+
+	if err := c.handle("sweep/addons").Delete(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	stop = c.start(&starter.Schedules{AddonsEvery: time.Hour})
+	c.there("sweep/addons")
+	stop()
+	c.there("sweep/objects", "sweep/kvm")
+
+	defer c.start(&starter.Schedules{Providers: aFile("kvm"), Every: time.Minute, AddonsEvery: time.Hour})()
+	c.there("sweep/addons", "sweep/objects", "sweep/kvm")
 }
 
 // TestSchedulesAreKeptAgainstEdits edits each part by hand.

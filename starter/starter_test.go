@@ -2,6 +2,7 @@ package starter_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -65,7 +66,7 @@ func (w *world) run() (stop func()) {
 	w.cached = mgr.GetClient()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	s := &starter.Signaller{Temporal: w.temporal}
-	if err := starter.Add(ctx, mgr, s); err != nil {
+	if err := errors.Join(starter.AddProxies(ctx, mgr, s), starter.AddAddons(ctx, mgr, s)); err != nil {
 		w.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
@@ -101,11 +102,18 @@ func (w *world) observe(p *crawl.Proxy, versions map[string]string) {
 	}
 }
 
-// signals counts those that the workflow of p has got; -1 when there is none.
-func (w *world) signals(p *crawl.Proxy) int {
+// workflowOf is the id of the workflow of o.
+func workflowOf(o client.Object) string {
+	if p, ok := o.(*crawl.Proxy); ok {
+		return wire.ProxyID(ref.Of(p))
+	}
+	return wire.AddonID(wire.AddonRef{Name: o.GetName(), UID: string(o.GetUID())})
+}
+
+// signals counts those that the workflow of o has got; -1 when there is none.
+func (w *world) signals(o client.Object) int {
 	w.t.Helper()
-	id := wire.ProxyID(ref.Of(p))
-	events := w.temporal.GetWorkflowHistory(w.t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := w.temporal.GetWorkflowHistory(w.t.Context(), workflowOf(o), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	count := 0
 	for events.HasNext() {
 		e, err := events.Next()
@@ -119,11 +127,11 @@ func (w *world) signals(p *crawl.Proxy) int {
 	return count
 }
 
-// signalled waits until the workflow of p has got so many signals.
-func (w *world) signalled(what string, p *crawl.Proxy, want int) {
+// signalled waits until the workflow of o has got so many signals.
+func (w *world) signalled(what string, o client.Object, want int) {
 	w.t.Helper()
 	eventually.Sees(w.t, fmt.Sprintf("%s: %d signals", what, want), time.Minute, func() (bool, string) {
-		got := w.signals(p)
+		got := w.signals(o)
 		return got == want, strconv.Itoa(got)
 	})
 }

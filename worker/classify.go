@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"example.com/fairlead/activities/fetch"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/conn"
@@ -27,6 +28,8 @@ func classify(err error) conn.Class {
 		return conn.Class{Type: wire.FailureTransient, NonRetryable: true}
 	case errors.Is(err, outcome.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
+	case errors.Is(err, outcome.ErrPermanent), errors.Is(err, fetch.ErrPermanent):
+		return conn.Class{Type: wire.FailurePermanent, NonRetryable: true}
 	}
 	switch class := provider.Class(err); {
 	case errors.Is(class, provider.ErrNotFound):

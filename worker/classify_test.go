@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"example.com/fairlead/activities/fetch"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	"example.com/fairlead/temporal/conn"
@@ -26,6 +27,9 @@ func TestClassify(t *testing.T) {
 		{provider.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
 		{outcome.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
+		{outcome.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
+		{fetch.Permanent("no such chart"), conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
+		{fetch.Temporary("503"), conn.Class{Type: wire.FailureTransient}},
 		{&outcome.NotYet{After: time.Second}, conn.Class{Type: wire.FailureNotYet, After: time.Second, Benign: true}},
 		{&outcome.Failing{Err: provider.ErrTransient}, conn.Class{Type: wire.FailureTransient, NonRetryable: true}},
 		{errors.New("no class"), conn.Class{Type: wire.FailureTransient}},

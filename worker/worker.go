@@ -18,6 +18,7 @@ import (
 
 	"example.com/fairlead/activities/desired"
 	"example.com/fairlead/activities/drain"
+	"example.com/fairlead/activities/events"
 	"example.com/fairlead/activities/instance"
 	"example.com/fairlead/activities/object"
 	"example.com/fairlead/activities/provider"
@@ -39,7 +40,8 @@ type Options struct {
 	Temporal temporalclient.Client
 	// Kubernetes reads and writes live.
 	Kubernetes client.Client
-	Providers  *provider.Registry
+	// Providers is nil for no Proxies.
+	Providers *provider.Registry
 	// API knows the leases.
 	API drain.Options
 	// Cluster is that of the objects.
@@ -48,6 +50,8 @@ type Options struct {
 	LegacyFinalizer string
 	// Sweeps is nil for none.
 	Sweeps *SweepOptions
+	// Addons is nil for none.
+	Addons *AddonOptions
 	Log    *slog.Logger
 	// OnPolling, if set, is called once all queues are served.
 	OnPolling func()
@@ -57,11 +61,33 @@ type Options struct {
 
 // serve serves all queues until ctx ends.
 func serve(ctx context.Context, o Options) error {
+	recorder := events.NewRecorder(o.Kubernetes, o.Log)
+	defer closeEvents(recorder)
+	q := queues{options: o, running: map[string]queue{}}
+	defer q.stopAll(stopAllTimeout) // all at once, in the time that the process has
+	if o.Addons != nil {
+		for name, w := range addonWorkers(o, recorder) {
+			if err := q.start(name, w); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Providers == nil {
+		o.OnPolling()
+		<-ctx.Done()
+		return nil
+	}
+	if err := q.start(wire.QueueMain, newMainWorker(o, recorder)); err != nil {
+		return err
+	}
+	return q.follow(ctx)
+}
+
+// newMainWorker is the worker of Proxies and of the sweeps.
+func newMainWorker(o Options, recorder *events.Recorder) sdkworker.Worker {
 	main := newWorker(o, wire.QueueMain)
 	main.RegisterWorkflowWithOptions(proxy.Workflow, workflow.RegisterOptions{Name: wire.WorkflowProxy})
-	events := object.NewRecorder(o.Kubernetes, o.Log)
-	defer closeEvents(events)
-	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Cluster: o.Cluster, LegacyFinalizer: o.LegacyFinalizer, Events: events}
+	objects := &object.Activities{Client: o.Kubernetes, Providers: o.Providers, Cluster: o.Cluster, LegacyFinalizer: o.LegacyFinalizer, Events: recorder}
 	register(main, wire.ActivityClaim, objects.Claim)
 	register(main, wire.ActivityPublish, objects.Publish)
 	register(main, wire.ActivityRelease, objects.Release)
@@ -70,22 +96,14 @@ func serve(ctx context.Context, o Options) error {
 	register(main, wire.ActivityDrained, leases.AwaitDrained)
 	register(main, wire.ActivityBans, leases.CountBans)
 	registerSweeps(main, o)
-	if err := main.Start(); err != nil {
-		return fmt.Errorf("%w: %s: %w", errNotStarted, wire.QueueMain, err)
-	}
-	q := queues{options: o, running: map[string]queue{}}
-	defer func() { // all at once, in the time that the process has
-		q.stopping.Go(main.Stop)
-		q.stopAll(stopAllTimeout)
-	}()
-	return q.follow(ctx)
+	return main
 }
 
 // closeEvents gives what was told last a moment to be written.
-func closeEvents(events *object.Recorder) {
+func closeEvents(recorder *events.Recorder) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventsTimeout)
 	defer cancel()
-	events.Close(ctx)
+	recorder.Close(ctx)
 }
 
 func newWorker(o Options, name string) sdkworker.Worker {
@@ -108,6 +126,8 @@ func register(w sdkworker.Worker, name string, fn any) {
 type queues struct {
 	options Options
 	running map[string]queue
+	// others are the workers that do not depend on that file.
+	others []sdkworker.Worker
 	// stopping waits for the workers that were told to stop.
 	stopping sync.WaitGroup
 }
@@ -115,6 +135,15 @@ type queues struct {
 type queue struct {
 	provider provider.Provider
 	worker   sdkworker.Worker
+}
+
+// start starts a worker that does not depend on the providers file.
+func (q *queues) start(name string, w sdkworker.Worker) error {
+	if err := w.Start(); err != nil {
+		return fmt.Errorf("%w: %s: %w", errNotStarted, name, err)
+	}
+	q.others = append(q.others, w)
+	return nil
 }
 
 // follow starts and stops workers as the providers file changes.
@@ -168,6 +197,9 @@ func (q *queues) reconcile() {
 }
 
 func (q *queues) stopAll(within time.Duration) {
+	for _, w := range q.others {
+		q.stopping.Go(w.Stop)
+	}
 	for _, r := range q.running {
 		q.stopping.Go(r.worker.Stop)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/events"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -29,12 +30,6 @@ const (
 	eventBanned       = "Banned"
 	eventSameAddress  = "SameAddress"
 )
-
-// event is what people read of a change.
-type event struct {
-	// kind is corev1.EventTypeNormal or Warning.
-	kind, reason, message string
-}
 
 // episodes are told when they begin, and when what there is to say of them changes:
 // that is the message of the condition Provisioned.
@@ -59,19 +54,19 @@ func reasonIs(reasons ...string) func(crawl.Phase, string) bool {
 	return func(_ crawl.Phase, reason string) bool { return slices.Contains(reasons, reason) }
 }
 
-// events are what there is to tell when a status takes the place of an old one. It
+// changes are what there is to tell when a status takes the place of an old one. It
 // looks at nothing but its arguments.
-func events(old, now *crawl.ProxyStatus) []event {
-	var out []event
+func changes(old, now *crawl.ProxyStatus) []events.Event {
+	var out []events.Event
 	if e := up(now); e != nil && (up(old) == nil || up(old).Incarnation != e.Incarnation) {
-		out = append(out, event{corev1.EventTypeNormal, eventCreated, fmt.Sprintf("%s is up and answers at %s:%d", instanceWords(fromRecord(*e)), now.IP, now.Port)})
+		out = append(out, events.Normal(eventCreated, fmt.Sprintf("%s is up and answers at %s:%d", instanceWords(fromRecord(*e)), now.IP, now.Port)))
 	}
 	was, is := provisioned(old), provisioned(now)
 	for _, e := range episodes {
 		if !e.in(now.Phase, is.Reason) || e.in(old.Phase, was.Reason) && (is.Message == was.Message || is.Message == "") {
 			continue
 		}
-		out = append(out, event{e.kind, e.reason, said(e.words, is.Message)})
+		out = append(out, events.Event{Kind: e.kind, Reason: e.reason, Message: said(e.words, is.Message)})
 	}
 	return append(out, flip(old, now)...)
 }
@@ -93,24 +88,24 @@ func provisioned(s *crawl.ProxyStatus) metav1.Condition {
 
 // flip tells when the verdict of the probes turns. A new instance is not unhealthy
 // for want of one.
-func flip(old, now *crawl.ProxyStatus) []event {
+func flip(old, now *crawl.ProxyStatus) []events.Event {
 	was, is := old.Condition(crawl.ConditionHealthy), now.Condition(crawl.ConditionHealthy)
 	switch {
 	case is == nil || was != nil && was.Status == is.Status:
 		return nil
 	case is.Status == metav1.ConditionTrue:
-		return []event{{corev1.EventTypeNormal, eventHealthy, said("probes get through", is.Message)}}
+		return []events.Event{events.Normal(eventHealthy, said("probes get through", is.Message))}
 	case is.Status == metav1.ConditionFalse:
-		return []event{{corev1.EventTypeWarning, eventUnhealthy, said("probes fail: "+is.Reason, is.Message)}}
+		return []events.Event{events.Warning(eventUnhealthy, said("probes fail: "+is.Reason, is.Message))}
 	}
 	return nil
 }
 
 // farewell is what there is to tell of an object that was let go. Its last status
 // does not say: an instance that is gone is not taken out of it first.
-func farewell(abandoned []wire.Abandoned) event {
+func farewell(abandoned []wire.Abandoned) events.Event {
 	if len(abandoned) == 0 {
-		return event{corev1.EventTypeNormal, eventDeleted, "nothing is left of it"}
+		return events.Normal(eventDeleted, "nothing is left of it")
 	}
 	var left []string
 	for _, a := range abandoned {
@@ -120,7 +115,7 @@ func farewell(abandoned []wire.Abandoned) event {
 		}
 		left = append(left, words)
 	}
-	return event{corev1.EventTypeWarning, eventAbandoned, "left behind, as annotation " + crawl.AnnotationSkipCleanup + " asks: " + strings.Join(left, ", ")}
+	return events.Warning(eventAbandoned, "left behind, as annotation "+crawl.AnnotationSkipCleanup+" asks: "+strings.Join(left, ", "))
 }
 
 func instanceWords(e wire.Entry) string {

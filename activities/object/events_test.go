@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"example.com/fairlead/activities/events"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/temporal/wire"
 )
@@ -54,68 +54,67 @@ func TestEvents(t *testing.T) {
 	external := crawl.ProxyStatus{Phase: crawl.PhaseProvisioning, Conditions: []metav1.Condition{
 		{Type: crawl.ConditionProvisioned, Status: yes, Reason: wire.ReasonExternal},
 	}}
-	normal := func(reason, message string) event { return event{corev1.EventTypeNormal, reason, message} }
-	warning := func(reason, message string) event { return event{corev1.EventTypeWarning, reason, message} }
+	normal, warning := events.Normal, events.Warning
 	tests := []struct {
 		name     string
 		old, now crawl.ProxyStatus
-		want     []event
+		want     []events.Event
 	}{
 		{"a first status tells nothing yet", crawl.ProxyStatus{}, creating, nil},
-		{"the instance is up", creating, up, []event{normal("Created", "proxy-x (incarnation 2) on process at /a is up and answers at 127.64.0.1:3128")}},
-		{"and healthy", up, ready, []event{normal("Healthy", "probes get through")}},
-		{"both at once", creating, ready, []event{
+		{"the instance is up", creating, up, []events.Event{normal("Created", "proxy-x (incarnation 2) on process at /a is up and answers at 127.64.0.1:3128")}},
+		{"and healthy", up, ready, []events.Event{normal("Healthy", "probes get through")}},
+		{"both at once", creating, ready, []events.Event{
 			normal("Created", "proxy-x (incarnation 2) on process at /a is up and answers at 127.64.0.1:3128"), normal("Healthy", "probes get through"),
 		}},
 		{"nothing new", ready, ready, nil},
 		{"another latency", ready, told(crawl.PhaseReady, yes, wire.ReasonCreated, "", at, verdict(yes, "Slow", "900 ms")), nil},
 		{"a look that fails", ready, told(crawl.PhaseReady, yes, wire.ReasonTransient, "timeout", at, verdict(yes, "Healthy", "")), nil},
-		{"probes fail", ready, sick, []event{warning("Unhealthy", "probes fail: Dead: connection refused")}},
-		{"probes fail from the start", up, sick, []event{warning("Unhealthy", "probes fail: Dead: connection refused")}},
+		{"probes fail", ready, sick, []events.Event{warning("Unhealthy", "probes fail: Dead: connection refused")}},
+		{"probes fail from the start", up, sick, []events.Event{warning("Unhealthy", "probes fail: Dead: connection refused")}},
 		{"they fail in another way", sick, told(crawl.PhaseUnhealthy, yes, wire.ReasonCreated, "", at, verdict(no, "AuthenticationRequired", "")), nil},
-		{"probes get through again", sick, ready, []event{normal("Healthy", "probes get through")}},
-		{"the last lease is waited for", ready, draining, []event{normal("Draining", "waiting for the last lease: the spec changed")}},
-		{"a replacement after that", draining, replacing, []event{normal("Replacing", "another instance is to take the place: the spec changed")}},
+		{"probes get through again", sick, ready, []events.Event{normal("Healthy", "probes get through")}},
+		{"the last lease is waited for", ready, draining, []events.Event{normal("Draining", "waiting for the last lease: the spec changed")}},
+		{"a replacement after that", draining, replacing, []events.Event{normal("Replacing", "another instance is to take the place: the spec changed")}},
 		{"its deletion goes on", replacing, told(crawl.PhaseReplacing, no, wire.ReasonReplacing, ""), nil},
 		{"its deletion is refused", replacing, told(crawl.PhaseReplacing, no, wire.ReasonTransient, "timeout"), nil},
-		{"another instance has to go, too", replacing, told(crawl.PhaseReplacing, no, wire.ReasonReplacing, "the proxy lives elsewhere now"), []event{
+		{"another instance has to go, too", replacing, told(crawl.PhaseReplacing, no, wire.ReasonReplacing, "the proxy lives elsewhere now"), []events.Event{
 			normal("Replacing", "another instance is to take the place: the proxy lives elsewhere now"),
 		}},
-		{"the next one is up", ready, told(crawl.PhaseProvisioning, yes, wire.ReasonCreated, "", at, incarnation(9)), []event{
+		{"the next one is up", ready, told(crawl.PhaseProvisioning, yes, wire.ReasonCreated, "", at, incarnation(9)), []events.Event{
 			normal("Created", "proxy-x (incarnation 9) on process at /a is up and answers at 127.64.0.1:3128"),
 		}},
-		{"the provider has no room", creating, quota, []event{warning("QuotaExceeded", "the provider has no room: no room in zone-a")}},
+		{"the provider has no room", creating, quota, []events.Event{warning("QuotaExceeded", "the provider has no room: no room in zone-a")}},
 		{"and still has none", quota, quota, nil},
-		{"nor in another zone", quota, told(crawl.PhaseWaiting, no, wire.ReasonQuota, "no room in zone-b"), []event{
+		{"nor in another zone", quota, told(crawl.PhaseWaiting, no, wire.ReasonQuota, "no room in zone-b"), []events.Event{
 			warning("QuotaExceeded", "the provider has no room: no room in zone-b"),
 		}},
-		{"too many were lost", ready, told(crawl.PhaseWaiting, no, wire.ReasonBudget, "the next at noon"), []event{
+		{"too many were lost", ready, told(crawl.PhaseWaiting, no, wire.ReasonBudget, "the next at noon"), []events.Event{
 			warning("CreationBudget", "too many instances were lost: the next at noon"),
 		}},
-		{"nobody serves the provider", creating, told(crawl.PhaseWaiting, no, wire.ReasonUnavailable, "is it in the providers file?"), []event{
+		{"nobody serves the provider", creating, told(crawl.PhaseWaiting, no, wire.ReasonUnavailable, "is it in the providers file?"), []events.Event{
 			warning("WaitingForProvider", "nobody serves the provider: is it in the providers file?"),
 		}},
-		{"nobody serves it while it is deleted", ready, told(crawl.PhaseDeleting, no, wire.ReasonUnavailable, "is it in the providers file?"), []event{
+		{"nobody serves it while it is deleted", ready, told(crawl.PhaseDeleting, no, wire.ReasonUnavailable, "is it in the providers file?"), []events.Event{
 			warning("WaitingForProvider", "nobody serves the provider: is it in the providers file?"),
 		}},
-		{"another cluster", ready, told(crawl.PhaseWaiting, yes, wire.ReasonWrongCluster, "this is c2", at), []event{
+		{"another cluster", ready, told(crawl.PhaseWaiting, yes, wire.ReasonWrongCluster, "this is c2", at), []events.Event{
 			warning("WrongCluster", "left as it is: this is c2"),
 		}},
-		{"a permanent failure", creating, told(crawl.PhaseFailed, no, wire.ReasonPermanent, "no such image"), []event{
+		{"a permanent failure", creating, told(crawl.PhaseFailed, no, wire.ReasonPermanent, "no such image"), []events.Event{
 			warning("Failed", "it stays so until something changes: no such image"),
 		}},
-		{"a Secret that is missing while the instance serves", ready, told(crawl.PhaseReady, yes, wire.ReasonCloudInit, "no Secret x", at, verdict(yes, "Healthy", "")), []event{
+		{"a Secret that is missing while the instance serves", ready, told(crawl.PhaseReady, yes, wire.ReasonCloudInit, "no Secret x", at, verdict(yes, "Healthy", "")), []events.Event{
 			warning("Failed", "it stays so until something changes: no Secret x"),
 		}},
-		{"the address was banned, and drains", ready, banned, []event{
+		{"the address was banned, and drains", ready, banned, []events.Event{
 			normal("Draining", "waiting for the last lease: "+bans), warning("Banned", "targets refuse the address: "+bans),
 		}},
 		{"its instance goes", banned, bannedGoes, nil},
-		{"one that serves nobody goes at once", sick, bannedGoes, []event{warning("Banned", "targets refuse the address: "+bans)}},
-		{"the next one has the same address", creating, told(crawl.PhaseReplacing, no, wire.ReasonBanned, again), []event{warning("Banned", "targets refuse the address: "+again)}},
-		{"which stays in the end", up, same, []event{warning("SameAddress", "left in service: "+gone), normal("Healthy", "probes get through")}},
+		{"one that serves nobody goes at once", sick, bannedGoes, []events.Event{warning("Banned", "targets refuse the address: "+bans)}},
+		{"the next one has the same address", creating, told(crawl.PhaseReplacing, no, wire.ReasonBanned, again), []events.Event{warning("Banned", "targets refuse the address: "+again)}},
+		{"which stays in the end", up, same, []events.Event{warning("SameAddress", "left in service: "+gone), normal("Healthy", "probes get through")}},
 		{"and is told once", same, same, nil},
-		{"an endpoint of somebody else was banned", external, told(crawl.PhaseProvisioning, yes, wire.ReasonBanned, bans, func(s *crawl.ProxyStatus) { s.Instances = nil }), []event{
+		{"an endpoint of somebody else was banned", external, told(crawl.PhaseProvisioning, yes, wire.ReasonBanned, bans, func(s *crawl.ProxyStatus) { s.Instances = nil }), []events.Event{
 			warning("Banned", "targets refuse the address: "+bans),
 		}},
 		{"an endpoint of somebody else is not created", crawl.ProxyStatus{}, external, nil},
@@ -123,7 +122,7 @@ func TestEvents(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, events(&tt.old, &tt.now), cmp.AllowUnexported(event{})); diff != "" {
+			if diff := cmp.Diff(tt.want, changes(&tt.old, &tt.now)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 		})
@@ -131,17 +130,17 @@ func TestEvents(t *testing.T) {
 }
 
 func TestFarewell(t *testing.T) {
-	gone := event{corev1.EventTypeNormal, "Deleted", "nothing is left of it"}
-	if diff := cmp.Diff(gone, farewell(nil), cmp.AllowUnexported(event{})); diff != "" {
+	gone := events.Normal("Deleted", "nothing is left of it")
+	if diff := cmp.Diff(gone, farewell(nil)); diff != "" {
 		t.Errorf("with an empty ledger (-want +got):\n%s", diff)
 	}
-	left := event{corev1.EventTypeWarning, "Abandoned",
-		"left behind, as annotation crawl.example.com/skip-cleanup asks: proxy-x (incarnation 1) on gcp at zone-a, proxy-x (incarnation 4) on squid, which could not be reached and still has our marks: an orphan sweep deletes it once it can"}
+	left := events.Warning("Abandoned",
+		"left behind, as annotation crawl.example.com/skip-cleanup asks: proxy-x (incarnation 1) on gcp at zone-a, proxy-x (incarnation 4) on squid, which could not be reached and still has our marks: an orphan sweep deletes it once it can")
 	ledger := []wire.Abandoned{
 		{Entry: wire.Entry{Provider: "gcp", Place: "zone-a", Name: "proxy-x", Incarnation: 1}},
 		{Entry: wire.Entry{Provider: "squid", Name: "proxy-x", Incarnation: 4}, Marked: true},
 	}
-	if diff := cmp.Diff(left, farewell(ledger), cmp.AllowUnexported(event{})); diff != "" {
+	if diff := cmp.Diff(left, farewell(ledger)); diff != "" {
 		t.Errorf("with instances (-want +got):\n%s", diff)
 	}
 }

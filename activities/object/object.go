@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/activities/desired"
+	"example.com/fairlead/activities/events"
 	"example.com/fairlead/activities/outcome"
 	"example.com/fairlead/activities/provider"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
@@ -43,7 +44,7 @@ type Activities struct {
 	// with ours.
 	LegacyFinalizer string
 	// Events tells people what happened; nil tells nobody.
-	Events *Recorder
+	Events *events.Recorder
 }
 
 // get reads the object named by ref; found is false when it, or this UID, is gone.
@@ -82,6 +83,6 @@ func (a *Activities) Release(ctx context.Context, in wire.ReleaseInput) error {
 	if err != nil {
 		return fmt.Errorf("take the finalizer off Proxy %s: %w", ref, err)
 	}
-	a.Events.tell(p, farewell(in.Left))
+	a.Events.Tell(p, farewell(in.Left))
 	return nil
 }

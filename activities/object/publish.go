@@ -47,7 +47,7 @@ func (a *Activities) Publish(ctx context.Context, in wire.PublishInput) error {
 		return fmt.Errorf("write the status of Proxy %s: %w", in.Proxy, err)
 	}
 	// A status that was stored already has been told.
-	a.Events.tell(p, events(&before, &status)...)
+	a.Events.Tell(p, changes(&before, &status)...)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/events"
 	"example.com/fairlead/activities/object"
 	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/deploy/local/localtest"
@@ -47,7 +48,7 @@ func listen(t *testing.T, a *object.Activities, ns string) []heard {
 
 func TestEventsAreWritten(t *testing.T) {
 	a, ns := newActivities(t)
-	a.Events = object.NewRecorder(a.Client, localtest.Quiet())
+	a.Events = events.NewRecorder(a.Client, localtest.Quiet())
 	p := managed(ns, "demo")
 	ref := create(t, a, p)
 	if _, err := a.Claim(t.Context(), ref); err != nil {
@@ -98,41 +99,4 @@ func TestEventsAreWritten(t *testing.T) {
 	if diff := cmp.Diff(want, listen(t, a, ns)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-}
-
-// mute is a Kubernetes API that takes everything but Events: whoever waits for those
-// waits until the test ends.
-type mute struct {
-	client.Client
-	asked chan struct{}
-	end   <-chan struct{}
-}
-
-func (m mute) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
-	if _, ok := o.(*corev1.Event); ok {
-		select {
-		case m.asked <- struct{}{}:
-		case <-m.end:
-		}
-		<-m.end
-		return context.Cause(ctx)
-	}
-	return m.Client.Create(ctx, o, opts...)
-}
-
-func TestAnEventThatIsNotTakenHoldsUpNothing(t *testing.T) {
-	a, ns := newActivities(t)
-	events := mute{Client: a.Client, asked: make(chan struct{}), end: t.Context().Done()}
-	a.Events = object.NewRecorder(events, localtest.Quiet())
-	ref := create(t, a, managed(ns, "demo"))
-	status := wire.ProxyStatus{Sequence: 1, Phase: wire.PhaseFailed, Conditions: []wire.Condition{
-		{Type: wire.ConditionProvisioned, Status: wire.False, Reason: wire.ReasonPermanent, Since: time.Now()},
-	}}
-	if err := a.Publish(t.Context(), wire.PublishInput{Proxy: ref, Status: status}); err != nil {
-		t.Error(err)
-	}
-	<-events.asked
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	a.Events.Close(over)
 }

@@ -10,6 +10,9 @@ import (
 // ErrSuperseded says that the caller's view of the object is old.
 var ErrSuperseded = errors.New("superseded")
 
+// ErrPermanent says that no retry can help: somebody has to change something first.
+var ErrPermanent = errors.New("permanent")
+
 // NotYet ends an attempt of a polling activity: the next one comes after After. It
 // leaves no event in the history.
 type NotYet struct {

@@ -14,6 +14,8 @@ import (
 const (
 	// answerLimit is how long an answer may take that nobody waits for.
 	answerLimit = 10 * time.Second
+	// writeLimit is that of an answer for which the API writes to its cluster.
+	writeLimit = 20 * time.Second
 	// maxAnswer is far more than a list of 100,000 leases.
 	maxAnswer = 256 << 20
 	// firstPause and maxPause are between two attempts.
@@ -85,6 +87,15 @@ func (c *Client) do(ctx context.Context, k call) (*reply, error) {
 	}
 }
 
+// doInto is do for an answer that is JSON.
+func (c *Client) doInto(ctx context.Context, k call, v any) error {
+	r, err := c.do(ctx, k)
+	if err != nil {
+		return err
+	}
+	return r.into(v)
+}
+
 // mayPass says whether err may be gone at the next attempt.
 func mayPass(err error, attempt int) bool {
 	var token *tokenError
@@ -94,6 +105,9 @@ func mayPass(err error, attempt int) bool {
 	var refusal *Error
 	if !errors.As(err, &refusal) {
 		return true // there was no answer
+	}
+	if refusal.Code == codeNoAddons { // which somebody has to change
+		return false
 	}
 	switch refusal.Status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

@@ -1,6 +1,6 @@
-// Package client borrows proxies from Fairlead's HTTP API: it leases them, keeps the leases
-// alive, sends requests through them and gives them back. It needs the standard library
-// only, so that a crawler takes nothing else with it.
+// Package client speaks to Fairlead's HTTP API. It borrows proxies: it leases them, keeps
+// the leases alive, sends requests through them and gives them back. And it looks after
+// add-ons. It needs the standard library only, so that a crawler takes nothing else with it.
 package client
 
 import (

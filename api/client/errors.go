@@ -29,6 +29,16 @@ var (
 	ErrUnavailable = errors.New("the API is not available")
 )
 
+// The same of add-ons.
+var (
+	// ErrUnknownAddon: there is no such add-on.
+	ErrUnknownAddon = errors.New("unknown add-on")
+	// ErrNoPlan: no plan of the add-on waits.
+	ErrNoPlan = errors.New("no plan waits")
+	// ErrOtherPlan: the plan that waits is another one.
+	ErrOtherPlan = errors.New("another plan waits")
+)
+
 // ErrReleased is what Lease.Err says after Close or Detach.
 var ErrReleased = errors.New("the lease was given back or away")
 
@@ -36,6 +46,7 @@ var ErrReleased = errors.New("the lease was given back or away")
 const (
 	codeNoMatch  = "no_match"
 	codeKeyInUse = "key_in_use"
+	codeNoAddons = "no_addons"
 )
 
 // classes are the errors that the codes of the API stand for.
@@ -51,6 +62,10 @@ var classes = map[string]error{
 	"unavailable":       ErrUnavailable,
 	"stopping":          ErrUnavailable,
 	"no_leader":         ErrUnavailable,
+	"busy":              ErrUnavailable,
+	"unknown_addon":     ErrUnknownAddon,
+	"no_plan":           ErrNoPlan,
+	"other_plan":        ErrOtherPlan,
 }
 
 // Error is a refusal of the API.

@@ -1,11 +1,8 @@
 package leasecli
 
 import (
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 const (
@@ -13,20 +10,6 @@ const (
 	// mostLeases is what the API lends at once.
 	mostLeases = 100
 )
-
-// needs refuses a call without an argument, with the word for it; most is how many there may
-// be, 0 for any number.
-func needs(most int, missing ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case len(args) < len(missing):
-			return errors.New(missing[len(args)])
-		case most > 0 && len(args) > most:
-			return fmt.Errorf("%q is too much: fairlead lease %s", args[most], cmd.Use)
-		}
-		return nil
-	}
-}
 
 // wholeSeconds refuses what the API cannot be asked for.
 func wholeSeconds(flag string, d, least time.Duration) error {

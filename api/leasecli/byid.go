@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/fairlead/api/cli"
 	"example.com/fairlead/api/client"
 )
 
@@ -25,7 +26,7 @@ func (c *connection) reportCommand() *cobra.Command {
 that ended lately may be reported on, too.`,
 		Example: `  fairlead lease report "$FAIRLEAD_LEASE" banned
   fairlead lease report ABC rate_limited --retry-after 2m --target shop.example`,
-		Args: needs(2, "name the lease and what was seen: fairlead lease report LEASE {ok|rate_limited|banned}"+listed,
+		Args: cli.Needs(2, "name the lease and what was seen: fairlead lease report LEASE {ok|rate_limited|banned}"+listed,
 			"say what was seen: fairlead lease report LEASE {ok|rate_limited|banned}"),
 		RunE: c.runs(func(ctx context.Context, api *client.Client, cmd *cobra.Command, args []string) error {
 			if !slices.Contains(results, args[1]) {
@@ -55,7 +56,7 @@ func (c *connection) renewCommand() *cobra.Command {
 		Short: "Let a lease last anew from now",
 		Example: `  fairlead lease renew ABC
   fairlead lease renew ABC --ttl 1h`,
-		Args: needs(1, "name the lease: fairlead lease renew LEASE"+listed),
+		Args: cli.Needs(1, "name the lease: fairlead lease renew LEASE"+listed),
 		RunE: c.runs(func(ctx context.Context, api *client.Client, cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed(flagTTL) {
 				if err := wholeSeconds(flagTTL, ttl, time.Second); err != nil {
@@ -90,7 +91,7 @@ func (c *connection) releaseCommand() *cobra.Command {
 		Use:     "release LEASE...",
 		Short:   "Give leases back; those that ended are no error",
 		Example: `  fairlead lease release ABC`,
-		Args:    needs(0, "name the lease: fairlead lease release LEASE"+listed),
+		Args:    cli.Needs(0, "name the lease: fairlead lease release LEASE"+listed),
 		RunE: c.runs(func(ctx context.Context, api *client.Client, _ *cobra.Command, args []string) error {
 			for _, id := range args {
 				if err := api.Release(ctx, id); err != nil {

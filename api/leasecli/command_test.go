@@ -231,7 +231,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		"name the lease and what was seen: ":             {"report"},
 		"say what was seen: ":                            {"report", "x"},
 		"name the command to run: fairlead lease exec":   {"exec"},
-		`"y" is too much: fairlead lease renew LEASE`:    {"renew", "x", "y"},
+		`"y" is too much: lease renew LEASE`:             {"renew", "x", "y"},
 		"must be one such as http:":                      {"ls", "--api-url", "127.0.0.1:8090"},
 	} {
 		if err := s.run(args...); err == nil || !strings.Contains(err.Error(), says) {

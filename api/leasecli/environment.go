@@ -19,12 +19,12 @@ func (c *connection) environment(base []string, l *client.Lease) []string {
 	proxy := l.Proxy().URL().String()
 	set := map[string]string{
 		"HTTP_PROXY": proxy, "http_proxy": proxy, "HTTPS_PROXY": proxy, "https_proxy": proxy,
-		EnvLease: l.ID(), EnvURL: c.url,
+		EnvLease: l.ID(), EnvURL: c.URL,
 	}
 	if strings.HasPrefix(l.Proxy().Scheme, "socks") {
 		set["ALL_PROXY"], set["all_proxy"] = proxy, proxy
 	}
-	if path, err := filepath.Abs(c.tokenFile); err == nil && c.tokenFile != "" {
+	if path, err := filepath.Abs(c.TokenFile); err == nil && c.TokenFile != "" {
 		set[EnvTokenFile] = path // the command may run elsewhere
 	}
 	env := slices.Clone(base)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/fairlead/api/cli"
 	"example.com/fairlead/api/client"
 )
 
@@ -52,7 +53,7 @@ standard error; the command runs on.`,
 		Example: `  fairlead lease exec -- curl -s https://shop.example/
   fairlead lease exec --target shop.example --selector region=eu --wait 5m -- python3 crawl.py
   fairlead lease exec -- sh -c 'fetch-all || fairlead lease report "$FAIRLEAD_LEASE" banned'`,
-		Args: needs(0, "name the command to run: fairlead lease exec [flags] -- COMMAND [ARGUMENT...]"),
+		Args: cli.Needs(0, "name the command to run: fairlead lease exec [flags] -- COMMAND [ARGUMENT...]"),
 		RunE: c.leases(&e.request, e.run),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the command is its own
@@ -81,7 +82,7 @@ func (e *execution) run(ctx context.Context, api *client.Client, cmd *cobra.Comm
 	release, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
 	defer cancel()
 	if err := lease.Close(release); err != nil {
-		cmd.PrintErrln("fairlead:", e.explain(err))
+		cmd.PrintErrln("fairlead:", e.Explain(err))
 	}
 	if child.Process == nil && ctx.Err() == nil {
 		return notRun(cmd, args[0], err)

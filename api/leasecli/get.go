@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/fairlead/api/cli"
 	"example.com/fairlead/api/client"
 )
 
@@ -21,11 +22,11 @@ type getting struct {
 	*connection
 	request        client.Request
 	count, atLeast int
-	output         output
+	output         cli.Output
 }
 
 func (c *connection) getCommand() *cobra.Command {
-	g := getting{connection: c, output: outputText}
+	g := getting{connection: c, output: cli.Text}
 	cmd := &cobra.Command{
 		Use:   "get",
 		Short: "Lease a proxy",
@@ -42,12 +43,12 @@ or use exec, which does. -o url has the proxy's credentials in it, and -o json b
 	addRequestFlags(f, &g.request, 0)
 	f.IntVar(&g.count, flagCount, 0, "`number` of leases, all or none")
 	f.IntVar(&g.atLeast, flagAtLeast, 0, "`number` of leases that will do instead of --count")
-	g.output.addFlag(f, outputText, outputJSON, outputURL)
+	g.output.AddFlag(f, cli.Text, cli.JSON, outputURL)
 	return cmd
 }
 
 func (g *getting) run(ctx context.Context, api *client.Client, cmd *cobra.Command, _ []string) error {
-	if err := g.output.check(outputText, outputJSON, outputURL); err != nil {
+	if err := g.output.Check(cli.Text, cli.JSON, outputURL); err != nil {
 		return err
 	}
 	if err := g.check(cmd.Flags().Changed); err != nil {
@@ -79,10 +80,10 @@ func (g *getting) acquire(ctx context.Context, api *client.Client) ([]*client.Le
 
 func (g *getting) print(w io.Writer, grants []client.Grant) error {
 	switch {
-	case g.output == outputJSON && g.count == 0:
-		return printJSON(w, grants[0])
-	case g.output == outputJSON:
-		return printJSON(w, list[client.Grant]{grants, len(grants)})
+	case g.output == cli.JSON && g.count == 0:
+		return cli.PrintJSON(w, grants[0])
+	case g.output == cli.JSON:
+		return cli.PrintJSON(w, list[client.Grant]{grants, len(grants)})
 	case g.output == outputURL:
 		for _, l := range grants {
 			if _, err := fmt.Fprintln(w, l.Proxy.URL()); err != nil {
@@ -91,11 +92,11 @@ func (g *getting) print(w io.Writer, grants []client.Grant) error {
 		}
 		return nil
 	}
-	t := newTable(w, "LEASE", "PROXY", "ADDRESS", "EXPIRES")
+	t := cli.NewTable(w, "LEASE", "PROXY", "ADDRESS", "EXPIRES")
 	for _, l := range grants {
 		address := l.Proxy.URL()
 		address.User = nil
-		t.row(l.LeaseID, l.Proxy.Namespace+"/"+l.Proxy.Name, address.String(), in(time.Until(l.ExpiresAt)))
+		t.Row(l.LeaseID, l.Proxy.Namespace+"/"+l.Proxy.Name, address.String(), in(time.Until(l.ExpiresAt)))
 	}
-	return t.flush()
+	return t.Flush()
 }

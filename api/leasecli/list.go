@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/fairlead/api/cli"
 	"example.com/fairlead/api/client"
 )
 
 func (c *connection) listCommand() *cobra.Command {
-	o := outputText
+	o := cli.Text
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
@@ -19,23 +20,23 @@ func (c *connection) listCommand() *cobra.Command {
   fairlead lease ls -o json`,
 		Args: cobra.NoArgs,
 		RunE: c.runs(func(ctx context.Context, api *client.Client, cmd *cobra.Command, _ []string) error {
-			if err := o.check(outputText, outputJSON); err != nil {
+			if err := o.Check(cli.Text, cli.JSON); err != nil {
 				return err
 			}
 			leases, err := api.List(ctx)
 			if err != nil {
 				return err
 			}
-			if o == outputJSON {
-				return printJSON(cmd.OutOrStdout(), list[client.Listed]{leases, len(leases)})
+			if o == cli.JSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), list[client.Listed]{leases, len(leases)})
 			}
-			t := newTable(cmd.OutOrStdout(), "LEASE", "PROXY", "CLIENT", "TARGET", "AGE", "EXPIRES")
+			t := cli.NewTable(cmd.OutOrStdout(), "LEASE", "PROXY", "CLIENT", "TARGET", "AGE", "EXPIRES")
 			for _, l := range leases {
-				t.row(l.LeaseID, l.Proxy.Namespace+"/"+l.Proxy.Name, l.Client, l.Target, rounded(time.Since(l.GrantedAt)), in(time.Until(l.ExpiresAt)))
+				t.Row(l.LeaseID, l.Proxy.Namespace+"/"+l.Proxy.Name, l.Client, l.Target, rounded(time.Since(l.GrantedAt)), in(time.Until(l.ExpiresAt)))
 			}
-			return t.flush()
+			return t.Flush()
 		}),
 	}
-	o.addFlag(cmd.Flags(), outputText, outputJSON)
+	o.AddFlag(cmd.Flags(), cli.Text, cli.JSON)
 	return cmd
 }

@@ -1,5 +1,6 @@
-// Package server is the HTTP API: it shows proxies from the cache of the objects
-// and lends them. It never asks a workflow, so it serves while Temporal is away.
+// Package server is the HTTP API: it shows proxies and add-ons from the cache of the
+// objects, lends the proxies and writes what people want of the add-ons. It never asks a
+// workflow, so it serves while Temporal is away.
 package server
 
 import (
@@ -36,6 +37,8 @@ type Options struct {
 	Objects Objects
 	// Workflows are told what happened to the leases of a proxy. Required.
 	Workflows Teller
+	// Addons are served if it is not nil.
+	Addons *Addons
 	// Tokens say who may do what; nil lets everybody do everything.
 	Tokens *Tokens
 	// Log is required.
@@ -75,6 +78,8 @@ type server struct {
 	failures *failures
 	forward  forwarder
 	metrics  metrics
+	// reading has room for as many plans as may be in memory.
+	reading chan struct{}
 }
 
 // API is the handler of the whole API.
@@ -92,7 +97,7 @@ func New(o Options) (*API, error) {
 	if o.DefaultLeaseTTL > o.MaxLeaseTTL {
 		return nil, errors.New("the default TTL of leases exceeds their maximum: lower it")
 	}
-	s := &server{Options: o, fleet: newFleet(o.Desk), locked: &locked{clock: o.Clock}, failures: newFailures(o.Clock), metrics: newMetrics()}
+	s := &server{Options: o, fleet: newFleet(o.Desk), locked: &locked{clock: o.Clock}, failures: newFailures(o.Clock), metrics: newMetrics(), reading: make(chan struct{}, maxReading)}
 	s.forward = s.newForwarder()
 	if err := s.registerMetrics(); err != nil {
 		return nil, err
@@ -142,6 +147,11 @@ func (s *server) routes() *chi.Mux {
 		r.Delete("/v1/leases/{id}", s.lending(s.release))
 		r.Post("/v1/leases/{id}/renew", s.lending(s.renew))
 		r.Post("/v1/leases/{id}/report", s.lending(s.report))
+		r.Get("/v1/addons", s.withAddons(s.listAddons))
+		r.Get("/v1/addons/{name}", s.withAddons(s.getAddon))
+		r.Delete("/v1/addons/{name}", s.withAddons(s.deleteAddon))
+		r.Get("/v1/addons/{name}/plan", s.withAddons(s.getPlan))
+		r.Post("/v1/addons/{name}/sync", s.withAddons(s.syncAddon))
 	})
 	return r
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"example.com/fairlead/api/kube"
+	"example.com/fairlead/bench/internal/history"
 	"example.com/fairlead/deploy/local/controlplane"
 	"example.com/fairlead/starter"
 	"example.com/fairlead/temporal/conn"
@@ -104,7 +105,7 @@ func runAll(ctx context.Context, o options) (result, error) {
 		options: o, canary: fmt.Sprintf("CANARY%016x", o.seed), stop: stop,
 		slots: make(chan struct{}, concurrent), exports: make(chan struct{}, exporters), quiet: make(chan struct{}),
 	}
-	r.secrets = disguises(r.canary)
+	r.secrets = history.Disguises(r.canary)
 	err := r.run(ctx)
 	return r.result, err
 }

@@ -192,4 +192,6 @@ func (p *part) faultyProviders() (*provider.Registry, error) {
 
 // addStarter is `fairlead starter` without its election, as two of them may run, and
 // without Schedules: the run starts sweeps by itself.
-func addStarter(ctx context.Context, p *part) error { return starter.Add(ctx, p.mgr, p.signaller) }
+func addStarter(ctx context.Context, p *part) error {
+	return starter.AddProxies(ctx, p.mgr, p.signaller)
+}

@@ -9,6 +9,7 @@
 //	pki         certificates and keys of the local cluster
 //	etcd        the cluster's objects
 //	temporal    Temporal's database
+//	examples    what the example add-ons are made of
 //	node        the node, while there is one
 //	run         the children that run, by pid and start time
 //	log         what each child said in this run, and in the former one (.1)
@@ -19,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,6 +34,7 @@ import (
 	"example.com/fairlead/deploy/local/controlplane"
 	"example.com/fairlead/deploy/local/echo"
 	"example.com/fairlead/deploy/local/node"
+	"example.com/fairlead/deploy/local/samples"
 	"example.com/fairlead/deploy/local/temporal"
 )
 
@@ -192,12 +195,18 @@ func (s *Stack) startTemporal(ctx context.Context) error {
 	return nil
 }
 
-// startEcho serves the echo target to this machine and, with a node, to pods.
+// startEcho serves the echo target to this machine and, with a node, to pods. Beside it are
+// the charts of the examples.
 func (s *Stack) startEcho(ctx context.Context) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address(s.options.Ports.Echo))
 	if err != nil {
 		return fmt.Errorf("start the echo target: %w", err)
 	}
+	made := samples.Samples{Dir: filepath.Join(s.options.StateDir, "examples"), Files: deploy.Examples, URL: "http://" + l.Addr().String()}
+	if err := made.Write(); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	charts := echo.Beside{Path: samples.ChartsPath, Handler: http.FileServer(http.Dir(made.ChartsDir()))}
 	listeners := []net.Listener{l}
 	s.EchoURL = "http://" + l.Addr().String()
 	if s.cluster.Node != nil {
@@ -212,7 +221,7 @@ func (s *Stack) startEcho(ctx context.Context) error {
 	serve, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.endEcho = cancel
 	for _, l := range listeners {
-		s.echo.Go(func() error { return echo.Serve(serve, l) })
+		s.echo.Go(func() error { return echo.Serve(serve, l, charts) })
 	}
 	return nil
 }

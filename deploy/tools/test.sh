@@ -54,6 +54,7 @@ stage 'data races' races
 stage 'Temporal server of our own' devserver
 stage 'a hundred lifecycles through faults' make --no-print-directory chaos N=100
 stage 'leases through kills and failovers' make --no-print-directory chaos-lease N=5 M=2
+stage 'add-ons through kills of the worker' make --no-print-directory chaos-addon N=24
 stage 'tests on a node with real pods' go test -tags=node -run '^TestNode' -count=1 -timeout 20m "${node_tests[@]}"
 table
 if [ ${#failed[@]} -gt 0 ]; then

@@ -67,7 +67,7 @@ const MemoTitle = "title"
 // Search attributes.
 var (
 	KeyProxyPhase    = temporal.NewSearchAttributeKeyKeyword("ProxyPhase")
-	keyAddonPhase    = temporal.NewSearchAttributeKeyKeyword("AddonPhase")
+	KeyAddonPhase    = temporal.NewSearchAttributeKeyKeyword("AddonPhase")
 	KeyProvider      = temporal.NewSearchAttributeKeyKeyword("Provider")
 	KeyKubeNamespace = temporal.NewSearchAttributeKeyKeyword("KubeNamespace")
 	KeyKubeName      = temporal.NewSearchAttributeKeyKeyword("KubeName")
@@ -77,5 +77,5 @@ var (
 
 // SearchAttributes are the keys that a Temporal namespace must know.
 func SearchAttributes() []temporal.SearchAttributeKey {
-	return []temporal.SearchAttributeKey{KeyProxyPhase, keyAddonPhase, KeyProvider, KeyKubeNamespace, KeyKubeName, KeyReason, KeyHealthy}
+	return []temporal.SearchAttributeKey{KeyProxyPhase, KeyAddonPhase, KeyProvider, KeyKubeNamespace, KeyKubeName, KeyReason, KeyHealthy}
 }

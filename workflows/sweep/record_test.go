@@ -24,6 +24,7 @@ func TestMain(m *testing.M) { os.Exit(localtest.Main(m)) }
 var recordings = historytest.Recordings{Dir: "../testdata/sweep", Register: func(w sdkworker.WorkflowRegistry) {
 	w.RegisterWorkflowWithOptions(Provider, workflow.RegisterOptions{Name: wire.WorkflowSweep})
 	w.RegisterWorkflowWithOptions(Objects, workflow.RegisterOptions{Name: wire.WorkflowObjectSweep})
+	w.RegisterWorkflowWithOptions(Addons, workflow.RegisterOptions{Name: wire.WorkflowAddonSweep})
 }}
 
 func TestReplay(t *testing.T) { recordings.ReplayAll(t) }
@@ -46,10 +47,11 @@ func TestRecord(t *testing.T) {
 		"partial":     {workflow: wire.WorkflowSweep, runs: 2, kills: []int{0, 0}, backend: backend{look: wire.Sweep{Partial: true, Suspects: suspects("a"), KillBudget: 5}}},
 		"unreachable": {workflow: wire.WorkflowSweep, runs: 1, backend: backend{fail: errors.New("no route to host")}},
 		"objects":     {workflow: wire.WorkflowObjectSweep, runs: 1, backend: backend{objects: wire.ObjectSweepResult{Objects: 7, Started: 1, Pruned: []string{"gone"}}}},
+		"addons":      {workflow: wire.WorkflowAddonSweep, runs: 1, backend: backend{addons: wire.AddonSweepResult{Addons: 9, Started: 1, Woken: 2, Problem: "one cannot be looked at"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := localtest.TemporalClient(t, func(o *client.Options) { o.Identity = "recorder" })
-			for _, queue := range []string{wire.QueueMain, wire.ProviderQueue("kvm")} {
+			for _, queue := range []string{wire.QueueMain, wire.QueueAddons, wire.ProviderQueue("kvm")} {
 				w := sdkworker.New(c, queue, sdkworker.Options{})
 				recordings.Register(w)
 				tale.backend.register(t, w)

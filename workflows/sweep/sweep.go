@@ -1,5 +1,5 @@
 // Package sweep holds the scheduled one-shot workflows: one look at a provider, one
-// look at all objects. They decide which orphans may go; all looking and acting is
+// look at all objects, one look at all add-ons. They decide which orphans may go; all looking and acting is
 // done by activities.
 package sweep
 
@@ -23,6 +23,10 @@ const (
 	// lookTime bounds one look, killTime one deletion.
 	lookTime = 2 * time.Minute
 	killTime = time.Minute
+	// addonsTime bounds the look at all add-ons, which renders each: less than its
+	// Schedule gives a run. Without a sign of life for addonsSilence its worker is gone.
+	addonsTime    = 9 * time.Minute
+	addonsSilence = time.Minute
 	// maxOutcome bounds the text about one orphan, in bytes.
 	maxOutcome = 200
 )
@@ -83,6 +87,15 @@ func Objects(ctx workflow.Context) (wire.ObjectSweepResult, error) {
 	var result wire.ObjectSweepResult
 	looking := withOptions(ctx, wire.QueueMain, lookTime, "look for objects without a workflow")
 	err := workflow.ExecuteActivity(looking, wire.ActivitySweepObjects).Get(ctx, &result)
+	return result, err
+}
+
+// Addons looks at all add-ons once, and wakes those that differ from their status.
+func Addons(ctx workflow.Context) (wire.AddonSweepResult, error) {
+	var result wire.AddonSweepResult
+	looking := withOptions(ctx, wire.QueueAddons, addonsTime, "look at all add-ons")
+	looking = workflow.WithHeartbeatTimeout(looking, addonsSilence)
+	err := workflow.ExecuteActivity(looking, wire.ActivitySweepAddons).Get(ctx, &result)
 	return result, err
 }
 

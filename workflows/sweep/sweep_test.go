@@ -25,6 +25,7 @@ type backend struct {
 	outcomes map[string]wire.OrphanOutcome
 	failing  map[string]error
 	objects  wire.ObjectSweepResult
+	addons   wire.AddonSweepResult
 
 	looks int
 	tried []string
@@ -72,6 +73,13 @@ func (b *backend) register(t *testing.T, w worker.ActivityRegistry) {
 		}
 		return b.objects, nil
 	}, activity.RegisterOptions{Name: wire.ActivitySweepObjects})
+	w.RegisterActivityWithOptions(func(ctx context.Context) (wire.AddonSweepResult, error) {
+		info := activity.GetInfo(ctx)
+		if info.TaskQueue != wire.QueueAddons || info.HeartbeatTimeout == 0 || info.StartToCloseTimeout <= info.HeartbeatTimeout {
+			t.Errorf("it was queued for %s, with %s between its signs of life and %s in all", info.TaskQueue, info.HeartbeatTimeout, info.StartToCloseTimeout)
+		}
+		return b.addons, b.fail
+	}, activity.RegisterOptions{Name: wire.ActivitySweepAddons})
 }
 
 // run runs one sweep after one with the result last, or as the first.
@@ -238,6 +246,20 @@ func TestSweepOfObjects(t *testing.T) {
 	(&backend{objects: want}).register(t, env)
 	env.ExecuteWorkflow(Objects)
 	var got wire.ObjectSweepResult
+	if err := env.GetWorkflowResult(&got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+}
+
+func TestSweepOfAddons(t *testing.T) {
+	env := environment()
+	want := wire.AddonSweepResult{Addons: 7, Started: 1, Woken: 2, Problem: "one cannot be looked at"}
+	(&backend{addons: want}).register(t, env)
+	env.ExecuteWorkflow(Addons)
+	var got wire.AddonSweepResult
 	if err := env.GetWorkflowResult(&got); err != nil {
 		t.Fatal(err)
 	}

@@ -53,9 +53,10 @@ func (a *Applier) Apply(ctx context.Context, r plan.Request, planned *plan.Plan,
 	for _, item := range planned.Items {
 		of[item.ID] = item
 	}
+	again := a.Rechecks(r)
 	var all []Done
 	for _, stage := range manifest.Stages(part) {
-		done, err := a.stage(ctx, r, of, stage)
+		done, err := a.stage(ctx, again, of, stage)
 		all = append(all, done...)
 		if err == nil {
 			err = a.settle(ctx, stage)
@@ -67,43 +68,54 @@ func (a *Applier) Apply(ctx context.Context, r plan.Request, planned *plan.Plan,
 	return all, nil
 }
 
-// stage applies objects that need nothing of each other. All are tried, so that all that is
-// wrong is told at once.
-func (a *Applier) stage(ctx context.Context, r plan.Request, of map[manifest.ID]plan.Item, objects []manifest.Object) ([]Done, error) {
+// stage applies objects that need nothing of each other.
+func (a *Applier) stage(ctx context.Context, again *plan.Rechecks, of map[manifest.ID]plan.Item, objects []manifest.Object) ([]Done, error) {
 	var mu sync.Mutex
 	var all []Done
+	err := each(ctx, objects, func(o manifest.Object) error {
+		item, ok := of[o.ID()]
+		if !ok {
+			return errNotPlanned
+		}
+		done, err := a.one(ctx, again, item)
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, done)
+		}
+		return err
+	})
+	return all, err
+}
+
+// each does f to objects, some at a time. All are tried, so that all that is wrong is told at
+// once.
+func each(ctx context.Context, objects []manifest.Object, f func(manifest.Object) error) error {
+	var mu sync.Mutex
 	var failed failures
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	for _, o := range objects {
 		group.Go(func() error {
-			item, ok := of[o.ID()]
-			var done Done
-			err := errNotPlanned
-			if ok {
-				done, err = a.one(ctx, r, item)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				all = append(all, done)
-			} else {
+			if err := f(o); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
 				failed.add(o.ID(), err)
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // the errors are in failed
-	return all, failed.err(ctx)
+	return failed.err(ctx)
 }
 
 // one has the object of item as planned.
-func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done, error) {
+func (a *Applier) one(ctx context.Context, again *plan.Rechecks, item plan.Item) (Done, error) {
 	if isDone(item) {
 		return Done{ID: item.ID, UID: item.UID}, nil
 	}
 	for range attempts {
-		fresh, body, err := a.Recheck(ctx, r, item)
+		fresh, body, err := again.Item(ctx, item)
 		switch {
 		case err != nil:
 			return Done{}, err
@@ -114,7 +126,7 @@ func (a *Applier) one(ctx context.Context, r plan.Request, item plan.Item) (Done
 		case !follows(item, fresh):
 			return Done{}, &moved{item, fresh}
 		}
-		uid, err := a.write(ctx, r, fresh, body)
+		uid, err := a.write(ctx, again.Request, fresh, body)
 		switch {
 		case err == nil:
 			a.tell("%s: %s", fresh.Action, item.ID)

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,8 +13,8 @@ import (
 )
 
 // Prune deletes what planned says, in the reverse of the order in which it would be
-// installed, but custom resources first, and waits until each is gone. Each is looked at just
-// before that. What it does not delete because it is not as it was is in its *MovedError.
+// installed, but custom resources first, and waits for each stage until it is gone. Each object
+// is looked at just before that. What it does not delete because it is not as it was is in its *MovedError.
 func (a *Applier) Prune(ctx context.Context, r plan.Request, planned *plan.Plan) error {
 	of := map[manifest.ID]plan.Item{}
 	var objects []manifest.Object
@@ -23,18 +24,30 @@ func (a *Applier) Prune(ctx context.Context, r plan.Request, planned *plan.Plan)
 			objects = append(objects, named(item))
 		}
 	}
+	again := a.Rechecks(r)
 	for _, stage := range manifest.UninstallStages(objects) {
-		var failed failures
-		for _, o := range stage {
-			if err := a.prune(ctx, r, of[o.ID()]); err != nil {
-				failed.add(o.ID(), err)
-			}
-		}
-		if err := failed.err(ctx); err != nil {
+		if err := a.pruneStage(ctx, again, of, stage); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pruneStage deletes all objects of a stage before it waits for any: one may hold another.
+func (a *Applier) pruneStage(ctx context.Context, again *plan.Rechecks, of map[manifest.ID]plan.Item, stage []manifest.Object) error {
+	err := each(ctx, stage, func(o manifest.Object) error { return a.prune(ctx, again, of[o.ID()]) })
+	if err != nil {
+		return err
+	}
+	by := time.Now().Add(goneWithin)
+	return each(ctx, stage, func(o manifest.Object) error {
+		item := of[o.ID()]
+		resource, err := a.resource(item.ID, item.Version)
+		if err != nil {
+			return err
+		}
+		return a.gone(ctx, resource, item.ID, item.UID, by)
+	})
 }
 
 // named is an object that has a kind and a name, which tell its stage.
@@ -46,9 +59,9 @@ func named(item plan.Item) manifest.Object {
 	return manifest.Object{Unstructured: o}
 }
 
-func (a *Applier) prune(ctx context.Context, r plan.Request, item plan.Item) error {
+func (a *Applier) prune(ctx context.Context, again *plan.Rechecks, item plan.Item) error {
 	for range attempts {
-		fresh, _, err := a.Recheck(ctx, r, item)
+		fresh, _, err := again.Item(ctx, item)
 		switch {
 		case err != nil:
 			return err

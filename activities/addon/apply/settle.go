@@ -25,6 +25,8 @@ const (
 	// how long what is deleted may take to be gone.
 	servedWithin = time.Minute
 	goneWithin   = 5 * time.Minute
+	// lastLook is for those that others have left no time to be looked at.
+	lastLook = time.Second
 )
 
 // settle waits until the kinds that a stage defines are served.
@@ -90,26 +92,28 @@ func (a *Applier) removeForReplacement(ctx context.Context, resource dynamic.Res
 	if fresh.ID.GroupKind == (schema.GroupKind{Group: "apps", Kind: "StatefulSet"}) {
 		policy = metav1.DeletePropagationOrphan
 	}
-	return a.remove(ctx, resource, fresh, policy)
+	if err := a.remove(ctx, resource, fresh, policy); err != nil {
+		return err
+	}
+	return a.gone(ctx, resource, fresh.ID, fresh.UID, time.Now().Add(goneWithin))
 }
 
-// remove deletes the object that fresh is of, if it is the same still, and waits until it is
-// gone.
+// remove deletes the object that fresh is of, if it is the same still.
 func (a *Applier) remove(ctx context.Context, resource dynamic.ResourceInterface, fresh plan.Item, policy metav1.DeletionPropagation) error {
 	err := resource.Delete(ctx, fresh.ID.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &fresh.UID, ResourceVersion: &fresh.ResourceVersion}, PropagationPolicy: &policy,
 	})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return err
+	if apierrors.IsNotFound(err) {
+		return nil
 	}
-	return a.gone(ctx, resource, fresh.ID, fresh.UID)
+	return err
 }
 
 // gone waits until an object is. What keeps it is told.
-func (a *Applier) gone(ctx context.Context, resource dynamic.ResourceInterface, id manifest.ID, uid types.UID) error {
+func (a *Applier) gone(ctx context.Context, resource dynamic.ResourceInterface, id manifest.ID, uid types.UID, by time.Time) error {
 	var blockers []string
 	told := false
-	err := wait.PollUntilContextTimeout(ctx, lookEvery, goneWithin, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, lookEvery, max(time.Until(by), lastLook), true, func(ctx context.Context) (bool, error) {
 		live, err := resource.Get(ctx, id.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && live.GetUID() != uid {
 			return true, nil

@@ -141,6 +141,9 @@ func (r *Runner) makeWay(ctx context.Context, h Ran, live *unstructured.Unstruct
 	return r.remove(ctx, live)
 }
 
+// Works says whether h does work that has an end.
+func Works(h manifest.Hook) bool { return works(h.Unstructured) }
+
 // works says whether o does work that has an end.
 func works(o *unstructured.Unstructured) bool { return isJob(o) || isPod(o) }
 

@@ -47,18 +47,19 @@ type Ran struct {
 	// Run tells this run from all others: of another sync, at another event, and of another
 	// hook that has the same name.
 	Run string
+	// Began is when its timeout began to count; the zero time is that of the call.
+	Began time.Time
 }
 
 // Run makes the object of h and waits until it has done its work: Jobs and Pods until they
-// end, all else not at all. It returns what its pods printed, if h asks for that. A timeout
-// counts from this call. Progress is told in words, now and then. When h itself fails, the
+// end, all else not at all. It returns what its pods printed, if h asks for that. Progress is told in words, now and then. When h itself fails, the
 // error is *FailedError.
 func (r *Runner) Run(ctx context.Context, h Ran, timeout time.Duration, progress func(string)) (output string, err error) {
 	o, err := r.ensure(ctx, h)
 	if err != nil {
 		return "", err
 	}
-	err = r.wait(ctx, o, timeout, progress)
+	err = r.wait(ctx, o, h.Began, timeout, progress)
 	var failed *FailedError
 	switch {
 	case err == nil && slices.Contains(h.LogPolicies, manifest.LogSucceeded):

@@ -2,6 +2,8 @@ package hooks_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -207,4 +209,14 @@ spec:
 			t.Error("the definition is gone")
 		}
 	})
+}
+
+func TestTimeoutCountsFromWhenTheRunBegan(t *testing.T) {
+	w := newWorld(t)
+	h := w.job("migrate")
+	_, err := w.Run(t.Context(), hooks.Ran{Hook: h, Run: "1", Began: time.Now().Add(-time.Hour)}, 10*time.Minute, func(string) {})
+	var failed *hooks.FailedError
+	if !errors.As(err, &failed) || !strings.Contains(failed.Why, "had not ended after 10m0s") {
+		t.Errorf("the error is %v", err)
+	}
 }

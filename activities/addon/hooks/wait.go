@@ -31,11 +31,14 @@ var errGone = errors.New("was deleted before it had ended")
 
 // wait returns when o, a Job or a Pod, has ended. Only of an object that was read and has not
 // ended in time it says that it has failed.
-func (r *Runner) wait(ctx context.Context, o *unstructured.Unstructured, timeout time.Duration, progress func(string)) error {
+func (r *Runner) wait(ctx context.Context, o *unstructured.Unstructured, began time.Time, timeout time.Duration, progress func(string)) error {
 	if !works(o) {
 		return nil
 	}
-	patience, cancel := context.WithTimeout(ctx, timeout)
+	if began.IsZero() {
+		began = time.Now()
+	}
+	patience, cancel := context.WithDeadline(ctx, began.Add(timeout))
 	defer cancel()
 	var last string
 	look := func(live *unstructured.Unstructured) (bool, error) {

@@ -63,8 +63,9 @@ func Stages(objects []Object) [][]Object {
 }
 
 // UninstallStages are the objects in the order to delete them: the reverse of Stages,
-// but custom resources first, whatever their kind is called: what clears their
-// finalizers is deleted after them.
+// but all custom resources first, whatever their kind is called: what clears their
+// finalizers is deleted after them. They are one stage, for those of one kind may wait
+// for those of another, and nobody knows which.
 func UninstallStages(objects []Object) [][]Object {
 	defined := definedBy(objects)
 	var custom, others []Object
@@ -78,7 +79,10 @@ func UninstallStages(objects []Object) [][]Object {
 	first, then := Stages(custom), Stages(others)
 	slices.Reverse(first)
 	slices.Reverse(then)
-	return append(first, then...)
+	if len(first) > 0 {
+		then = slices.Insert(then, 0, slices.Concat(first...))
+	}
+	return then
 }
 
 // isForeign says whether a group is none of the Kubernetes project, whose API server has

@@ -53,9 +53,7 @@ func TestUninstallStagesDeleteCustomResourcesBeforeTheirOperator(t *testing.T) {
 	objects = append(objects, parsed(t, `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: d},
   spec: {group: x.k8s.io, scope: Namespaced, names: {kind: Role}}}`, "{apiVersion: x.k8s.io/v1, kind: Role, metadata: {name: r}}")...)
 	want := [][]string{
-		{"Widget.example.com n5"},
-		{"Service.serving.knative.dev n2"},
-		{"Role.x.k8s.io r"},
+		{"Widget.example.com n5", "Service.serving.knative.dev n2", "Role.x.k8s.io r"},
 		{"APIService.apiregistration.k8s.io n6"},
 		{"Deployment.apps n1"},
 		{"Service n3"},

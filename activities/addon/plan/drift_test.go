@@ -168,7 +168,7 @@ func TestIgnoredField(t *testing.T) {
 	t.Run("keeps its live value when the rest is written", func(t *testing.T) {
 		r.Set = c.rendered(strings.Replace(configMap, "small", "large", 1)).Set
 		item := c.only(r)
-		_, body, err := c.Recheck(t.Context(), r, item)
+		_, body, err := c.Rechecks(r).Item(t.Context(), item)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestIgnoredField(t *testing.T) {
 		c.apply(c.rendered(configMap))
 		r := c.rendered(strings.Replace(configMap, "color: blue, size: small", "size: large", 1))
 		r.Ignore = []addons.IgnoredDifference{{Kind: "ConfigMap", JSONPointers: []string{"/data/color"}}}
-		_, body, err := c.Recheck(t.Context(), r, c.only(r))
+		_, body, err := c.Rechecks(r).Item(t.Context(), c.only(r))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func TestUnverifiedUpdate(t *testing.T) {
 			var fresh plan.Item
 			eventually(t, func() (done bool) {
 				var err error
-				fresh, _, err = c.Recheck(t.Context(), r, i)
+				fresh, _, err = c.Rechecks(r).Item(t.Context(), i)
 				return err == nil && fresh.Unverified == ""
 			})
 			if fresh.Hash != i.Hash {

@@ -14,6 +14,9 @@ import (
 // rather a broken source than a wish.
 var ErrEmpty = errors.New("the source renders no object: nothing is pruned; delete the add-on to remove what it has")
 
+// ErrStale is that of an object whose kind is served in a moment.
+var ErrStale = errors.New("the cluster has its CustomResourceDefinition, and does not serve its kind yet: look at the APIs again")
+
 // ObjectError says why one object cannot be planned. No secret is in its text, nor in
 // those that it wraps.
 type ObjectError struct {

@@ -39,16 +39,17 @@ func (p Planner) hookHash(h manifest.Hook) string {
 	}{h.ID().String(), h.Events, h.Weight, h.DeletePolicies, h.Object.Object})
 }
 
-// planHash covers the hashes of all items and hooks, in their order.
-func (p Planner) planHash(all *Plan) string {
-	hashes := make([]string, 0, len(all.Items)+len(all.Hooks))
+// planHash covers the hashes of all items and hooks, in their order, and what they come after.
+func (s *session) planHash(all *Plan) string {
+	hashes := make([]string, 0, len(all.Items)+len(all.Hooks)+1)
+	hashes = append(hashes, s.After)
 	for _, i := range all.Items {
 		hashes = append(hashes, i.Hash)
 	}
 	for _, h := range all.Hooks {
 		hashes = append(hashes, h.Hash)
 	}
-	return p.sum(hashes)
+	return s.sum(hashes)
 }
 
 func (p Planner) sum(v any) string {

@@ -41,6 +41,9 @@ func TestHash(t *testing.T) {
 		"another field that would have to be put back": {func(c *cluster, r *plan.Request) {
 			c.patch(r.Set.Objects[0].Unstructured, `{"spec":{"revisionHistoryLimit":1}}`)
 		}, false},
+		"it was synced": {func(_ *cluster, r *plan.Request) {
+			r.After = "2026-01-02T03:04:05Z"
+		}, false},
 		"what is desired": {func(c *cluster, r *plan.Request) {
 			set(c, r, "replicas: 3", "replicas: 4")
 		}, false},

@@ -53,10 +53,7 @@ func (s *session) item(ctx context.Context, t *target, doubt string) (Item, erro
 		Immutable: f.immutable, Unverified: f.unverified,
 	}
 	if t.live == nil {
-		item.Action = Create
-		item.Diff = s.diff(t.id, nil, normal(f.planned, nil))
-		item.Hash = s.itemHash(item, s.desired(t), nil)
-		return item, nil
+		return s.creation(item, t, f.planned), nil
 	}
 	ignored := append(s.ignored(t), s.toolsMarks(t)...)
 	item.UID, item.ResourceVersion = t.live.GetUID(), t.live.GetResourceVersion()
@@ -69,6 +66,14 @@ func (s *session) item(ctx context.Context, t *target, doubt string) (Item, erro
 	s.own(&item, t)
 	item.Hash = s.itemHash(item, s.desired(t), changes)
 	return item, nil
+}
+
+// creation is item for an object that is not there.
+func (s *session) creation(item Item, t *target, planned map[string]any) Item {
+	item.Action = Create
+	item.Diff = s.diff(t.id, nil, normal(planned, nil))
+	item.Hash = s.itemHash(item, s.desired(t), nil)
+	return item
 }
 
 // desired is what is rendered for t, less what the add-on leaves as it is. A new object

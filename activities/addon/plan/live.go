@@ -24,7 +24,6 @@ const parallel = 8
 var (
 	errNoName = errors.New("it has no name: only a hook may leave the name to the API server")
 	errTwice  = errors.New("it is rendered twice")
-	errStale  = errors.New("the cluster has its CustomResourceDefinition, and does not serve its kind yet: look at the APIs again")
 )
 
 // target is an object of the set beside what the cluster has.
@@ -96,7 +95,7 @@ func (s *session) checkDefinitions(ctx context.Context) error {
 		t := s.targets[i]
 		definition, ok := s.crowd.definition(t)
 		if t.unserved != "" && ok && serves(s.crowd.first[definition].live, t.GroupVersionKind().Version) {
-			return errStale
+			return ErrStale
 		}
 		return nil
 	})
@@ -154,6 +153,11 @@ func (s *session) find(ctx context.Context, i int) error {
 	case s.crowd.first[t.id] != t:
 		return errTwice
 	}
+	return s.locate(ctx, t)
+}
+
+// locate finds where objects like t are, and reads t there.
+func (s *session) locate(ctx context.Context, t *target) error {
 	mapping, err := s.Mapper.RESTMapping(t.id.GroupKind, t.GroupVersionKind().Version)
 	if err != nil {
 		t.unserved = s.crowd.provides(t.GroupVersionKind())

@@ -61,6 +61,8 @@ type Item struct {
 	Blocked string `json:"blocked,omitempty"`
 	// Note says why an object is kept.
 	Note string `json:"note,omitempty"`
+	// Foreign is set for an object that is kept because it is not the add-on's any more.
+	Foreign bool `json:"foreign,omitempty"`
 	// Adopts is set for an object that exists and was not the add-on's until now.
 	Adopts bool `json:"adopts,omitempty"`
 	// Migrates is set if the fields that Former managers hold become the add-on's
@@ -119,6 +121,9 @@ type Request struct {
 	// Ignore names fields that the add-on leaves as they are. The live value counts;
 	// what is rendered is for new objects only.
 	Ignore []addons.IgnoredDifference
+	// After tells which sync was the last. The same changes after another one are another
+	// plan: an approval that was used is not one for them.
+	After string
 	// Secrets are texts to mask besides the values of the Secrets of Set.
 	Secrets [][]byte
 }
@@ -143,12 +148,15 @@ func (p Planner) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	items = append(items, s.prune()...)
+	return s.planOf(append(items, s.prune()...)), nil
+}
+
+func (s *session) planOf(items []Item) *Plan {
 	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	out := &Plan{Items: items, Hooks: s.hooks()}
 	out.Counts = count(items)
-	out.Hash = p.planHash(out)
-	return out, nil
+	out.Hash = s.planHash(out)
+	return out
 }
 
 func count(items []Item) Counts {

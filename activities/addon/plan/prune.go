@@ -82,7 +82,9 @@ func (s *session) prune() []Item {
 
 func (s *session) pruned(l *leftover) Item {
 	item := Item{ID: l.ID, Version: l.version, UID: l.UID, Action: Prune}
-	if item.Note = s.keeps(l); item.Note != "" {
+	if item.Note = s.disowns(l); item.Note != "" {
+		item.Action, item.Foreign = Keep, true
+	} else if item.Note = s.keeps(l); item.Note != "" {
 		item.Action = Keep
 	}
 	if l.live != nil {
@@ -95,10 +97,10 @@ func (s *session) pruned(l *leftover) Item {
 	return item
 }
 
-// keeps says why the leftover is not deleted. It is empty if it is.
-func (s *session) keeps(l *leftover) string {
+// disowns says why the leftover is not the add-on's any more. It is empty if it is.
+func (s *session) disowns(l *leftover) string {
 	if l.unserved {
-		return "the cluster does not serve its kind, so nobody can tell whether it is there"
+		return ""
 	}
 	label := l.live.GetLabels()[addons.LabelAddon]
 	switch {
@@ -108,6 +110,15 @@ func (s *session) keeps(l *leftover) string {
 		return "it was deleted and made again by somebody else"
 	case l.UID == "" && label == "":
 		return "neither its UID nor its label tells that it is this add-on's"
+	}
+	return ""
+}
+
+// keeps says why the leftover is not deleted. It is empty if it is.
+func (s *session) keeps(l *leftover) string {
+	switch {
+	case l.unserved:
+		return "the cluster does not serve its kind, so nobody can tell whether it is there"
 	case NeverDeleted(l.ID.GroupKind):
 		return fmt.Sprintf("a %s is never pruned", l.ID.Kind)
 	case l.live.GetAnnotations()[resourcePolicy] == "keep":

@@ -8,7 +8,24 @@ import (
 	"example.com/fairlead/activities/addon/manifest"
 )
 
-// Recheck plans the object of one item again, just before it is written. Nothing that
+// Rechecks plan objects of one request again. They may be used from several goroutines.
+type Rechecks struct {
+	Request
+
+	session  *session
+	previous map[manifest.ID]Owned
+}
+
+// Rechecks reads nothing of the cluster yet.
+func (p Planner) Rechecks(r Request) *Rechecks {
+	c := &Rechecks{Request: r, session: p.newSession(r), previous: map[manifest.ID]Owned{}}
+	for _, o := range r.Previous {
+		c.previous[o.ID] = o
+	}
+	return c
+}
+
+// Item plans the object of one item again, just before it is written. Nothing that
 // was reviewed has moved if the fresh item has the same Hash; the object is as planned
 // already if its Action is Unchanged, which for one to be pruned means that it is gone.
 //
@@ -16,16 +33,15 @@ import (
 //
 // body is what to apply: it names the object and the resourceVersion that the fresh
 // item was made from. It is nil for objects that are not in the set.
-func (p Planner) Recheck(ctx context.Context, r Request, planned Item) (fresh Item, body *unstructured.Unstructured, err error) {
-	s := p.newSession(r)
-	if t := s.crowd.first[planned.ID]; t != nil {
-		return s.again(ctx, t, planned)
+func (c *Rechecks) Item(ctx context.Context, planned Item) (fresh Item, body *unstructured.Unstructured, err error) {
+	own := *c.session // what is learned of one object is not for others
+	if t := own.crowd.first[planned.ID]; t != nil {
+		t := *t
+		return own.again(ctx, &t, planned)
 	}
-	for _, o := range r.Previous {
-		if o.ID == planned.ID {
-			fresh, err := s.leftAgain(ctx, &leftover{Owned: o})
-			return fresh, nil, err
-		}
+	if o, ok := c.previous[planned.ID]; ok {
+		fresh, err := own.leftAgain(ctx, &leftover{Owned: o})
+		return fresh, nil, err
 	}
 	return Item{ID: planned.ID, Action: Unchanged}, nil, nil
 }
@@ -35,8 +51,12 @@ func (s *session) again(ctx context.Context, t *target, planned Item) (Item, *un
 	fail := func(err error) (Item, *unstructured.Unstructured, error) {
 		return Item{}, nil, gather(ctx, []manifest.ID{t.id}, []error{err}, s.mask)
 	}
-	if err := s.find(ctx, 0); err != nil {
+	if err := s.locate(ctx, t); err != nil {
 		return fail(err)
+	}
+	if planned.Action == Create && planned.Unverified == "" && t.live == nil {
+		// Another dry run would tell no more than the write itself, which comes next.
+		return s.creation(Item{ID: t.id, Version: t.GroupVersionKind().Version}, t, t.Object.Object), s.body(t), nil
 	}
 	var err error
 	if s.scaled, err = s.autoscaled(ctx); err != nil {

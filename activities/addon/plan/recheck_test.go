@@ -2,7 +2,9 @@ package plan_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"example.com/fairlead/activities/addon/plan"
@@ -32,7 +34,7 @@ func TestRecheck(t *testing.T) {
 			r := c.rendered(strings.Replace(configMap, "blue", "red", 1))
 			planned := c.only(r)
 			test.move(c, r)
-			fresh, body, err := c.Recheck(t.Context(), r, planned)
+			fresh, body, err := c.Rechecks(r).Item(t.Context(), planned)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +58,7 @@ func TestRecheckOfPrune(t *testing.T) {
 	r.Previous = []plan.Owned{{ID: o.ID(), UID: c.uid(o.Unstructured)}}
 	planned := itemOf(t, c.must(r), "settings")
 	again := func() plan.Item {
-		fresh, body, err := c.Recheck(t.Context(), r, planned)
+		fresh, body, err := c.Rechecks(r).Item(t.Context(), planned)
 		if err != nil || body != nil {
 			t.Fatalf("rechecked, it has the body %v, error %v", body, err)
 		}
@@ -93,5 +95,42 @@ func TestLargeDiff(t *testing.T) {
 	i := c.only(c.rendered("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large, namespace: NS}\ndata:\n" + lines.String()))
 	if len(i.Diff) < plan.MaxDiff || len(i.Diff) > plan.MaxDiff+100 || !strings.HasSuffix(i.Diff, "left out\n") {
 		t.Errorf("the diff has %d bytes, and ends with %q", len(i.Diff), i.Diff[max(0, len(i.Diff)-60):])
+	}
+}
+
+func TestRecheckOfACreation(t *testing.T) {
+	tests := map[string]struct {
+		move   func(c *cluster, r plan.Request)
+		same   bool
+		action plan.Action
+		dry    int32
+	}{
+		"nothing moved, and the write itself comes next": {move: func(*cluster, plan.Request) {}, same: true, action: plan.Create},
+		"somebody made another":                          {move: func(c *cluster, r plan.Request) { c.apply(r); c.recolor(r, "green") }, action: plan.Update, dry: 1},
+		"it was made":                                    {move: func(c *cluster, r plan.Request) { c.apply(r) }, action: plan.Unchanged, dry: 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			r := c.rendered(configMap)
+			planned := c.only(r)
+			test.move(c, r)
+			var dry atomic.Int32
+			fresh, body, err := c.watched(func(request *http.Request) func() {
+				if request.Method == http.MethodPatch {
+					dry.Add(1)
+				}
+				return nothing
+			}).Rechecks(r).Item(t.Context(), planned)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (fresh.Hash == planned.Hash) != test.same || fresh.Action != test.action || dry.Load() != test.dry {
+				t.Errorf("after %d dry runs it is %+v, was %+v\nwant the same: %v, %s, %d dry runs", dry.Load(), fresh, planned, test.same, test.action, test.dry)
+			}
+			if body.GetResourceVersion() != fresh.ResourceVersion || body.GetUID() != fresh.UID {
+				t.Errorf("the body is for %s at %s", body.GetUID(), body.GetResourceVersion())
+			}
+		})
 	}
 }

@@ -16,8 +16,11 @@ type Digest struct {
 }
 
 // Digest of the request for a chart, by Request.Hash: values may hold secrets.
-func (r Request) Digest(source *Source) (Digest, error) {
-	content, err := r.sum(source.Digest(), r.Release, r.Namespace, r.Values)
+func (r Request) Digest(source *Source) (Digest, error) { return r.DigestOf(source.Digest()) }
+
+// DigestOf is Digest for the chart of which that is the Source.Digest.
+func (r Request) DigestOf(chart string) (Digest, error) {
+	content, err := r.sum(chart, r.Release, r.Namespace, r.Values)
 	if err != nil {
 		return Digest{}, fmt.Errorf("digest of the values of release %s: %w", r.Release, err)
 	}

@@ -34,18 +34,39 @@ type Answer struct {
 	Digest string
 }
 
+// Ask asks q as a template would. If the answer is not the one that was kept of a render,
+// what templates were told then is true no more.
+func (r Request) Ask(ctx context.Context, q Question) (Answer, error) {
+	_, answer, err := r.ask(ctx, q)
+	return answer, err
+}
+
+func (r Request) ask(ctx context.Context, q Question) (map[string]any, Answer, error) {
+	object, err := r.Lookup(ctx, q)
+	if err != nil {
+		return nil, Answer{}, fmt.Errorf("look up %s %s %s/%s: %w", q.APIVersion, q.Kind, q.Namespace, q.Name, err)
+	}
+	if object == nil {
+		return nil, Answer{Question: q}, nil
+	}
+	data, err := json.Marshal(withoutBookkeeping(object))
+	if err != nil {
+		return nil, Answer{}, fmt.Errorf("digest of %s %s/%s: %w", q.Kind, q.Namespace, q.Name, err)
+	}
+	return object, Answer{Question: q, Digest: r.Hash(data)}, nil
+}
+
 // recorder asks each question once, so that all templates see one state of the cluster, and
 // remembers what the answers were.
 type recorder struct {
-	ctx    context.Context //nolint:containedctx // templates have none to pass
-	lookup Lookup
-	hash   func([]byte) string
-	known  map[Question]map[string]any
-	asked  map[Question]Answer
+	ctx   context.Context //nolint:containedctx // templates have none to pass
+	req   Request
+	known map[Question]map[string]any
+	asked map[Question]Answer
 }
 
 func newRecorder(ctx context.Context, req Request) *recorder {
-	return &recorder{ctx: ctx, lookup: req.Lookup, hash: req.Hash, known: map[Question]map[string]any{}, asked: map[Question]Answer{}}
+	return &recorder{ctx: ctx, req: req, known: map[Question]map[string]any{}, asked: map[Question]Answer{}}
 }
 
 // answers are in the order of their questions.
@@ -59,12 +80,9 @@ func (r *recorder) answers() []Answer {
 func (r *recorder) ask(q Question) (*unstructured.Unstructured, error) {
 	object, ok := r.known[q]
 	if !ok {
+		var answer Answer
 		var err error
-		if object, err = r.lookup(r.ctx, q); err != nil {
-			return nil, fmt.Errorf("look up %s %s %s/%s: %w", q.APIVersion, q.Kind, q.Namespace, q.Name, err)
-		}
-		answer, err := r.digest(q, object)
-		if err != nil {
+		if object, answer, err = r.req.ask(r.ctx, q); err != nil {
 			return nil, err
 		}
 		r.known[q], r.asked[q] = object, answer
@@ -73,17 +91,6 @@ func (r *recorder) ask(q Question) (*unstructured.Unstructured, error) {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: q.Kind}, q.Name)
 	}
 	return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}, nil // templates may change it
-}
-
-func (r *recorder) digest(q Question, object map[string]any) (Answer, error) {
-	if object == nil {
-		return Answer{Question: q}, nil
-	}
-	data, err := json.Marshal(withoutBookkeeping(object))
-	if err != nil {
-		return Answer{}, fmt.Errorf("digest of %s %s/%s: %w", q.Kind, q.Namespace, q.Name, err)
-	}
-	return Answer{Question: q, Digest: r.hash(data)}, nil
 }
 
 // withoutBookkeeping is an object, or a list of them, less the metadata that moves while what

@@ -88,6 +88,40 @@ func TestAnswersTellContentsApart(t *testing.T) {
 	}
 }
 
+func TestWhoAsksAgainIsToldWhetherAnAnswerMoved(t *testing.T) {
+	c := newCluster("YQ==")
+	req := render.Request{Lookup: c.lookup, Hash: hash}
+	result, err := chartOf(t, "looks", func(r *render.Request) { r.Lookup, r.Hash = c.lookup, hash })
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := func() (now []render.Answer) {
+		for _, before := range result.Answers {
+			answer, err := req.Ask(t.Context(), before.Question)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = append(now, answer)
+		}
+		return now
+	}
+	if diff := cmp.Diff(result.Answers, again()); diff != "" {
+		t.Errorf("nothing moved (-rendered +asked):\n%s", diff)
+	}
+	c.objects[known]["data"] = map[string]any{"password": "Yg=="}
+	delete(c.objects, nodes)
+	c.objects[absent] = map[string]any{"kind": "Secret"}
+	for i, now := range again() {
+		if now == result.Answers[i] {
+			t.Errorf("%v moved, and has the same answer", now.Question)
+		}
+	}
+	c.err = errors.New("forbidden")
+	if _, err := req.Ask(t.Context(), known); !errors.Is(err, c.err) {
+		t.Errorf("what cannot be read gave %v", err)
+	}
+}
+
 func TestAnswersAreTheSameWhenTheirBookkeepingMoves(t *testing.T) {
 	digests := func(version, uid string) []string {
 		c := newCluster("YQ==")

@@ -138,7 +138,7 @@ func dot(c *chart.Chart, values map[string]any, req Request) (chartutil.Values, 
 }
 
 func execute(c *chart.Chart, top chartutil.Values, r *recorder) (map[string]string, error) {
-	if r.lookup == nil {
+	if r.req.Lookup == nil {
 		return engine.Render(c, top)
 	}
 	return engine.RenderWithClientProvider(c, top, r)

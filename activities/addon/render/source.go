@@ -36,8 +36,13 @@ func Archive(data []byte) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack the chart: %w", err)
 	}
+	return &Source{files: files, digest: ArchiveDigest(data)}, nil
+}
+
+// ArchiveDigest is the Source.Digest of a packaged chart.
+func ArchiveDigest(data []byte) string {
 	sum := sha256.Sum256(data)
-	return &Source{files: files, digest: "sha256:" + hex.EncodeToString(sum[:])}, nil
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Directory is an unpacked chart. Links in it are followed, so it must be one's own.

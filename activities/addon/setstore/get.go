@@ -35,7 +35,7 @@ func (s *Store) Get(ctx context.Context, d Digest) ([]byte, error) {
 	if err != nil {
 		return nil, s.damaged(d, fmt.Sprintf("%s was altered: %v", where, err))
 	}
-	if s.digest(first.Labels[labelAddon], Kind(first.Labels[labelKind]), plain) != d {
+	if s.Digest(first.Labels[labelAddon], Kind(first.Labels[labelKind]), plain) != d {
 		return nil, s.damaged(d, fmt.Sprintf("%s was altered, or the key in Secret %s was", where, KeySecret))
 	}
 	return plain, nil

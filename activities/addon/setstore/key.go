@@ -85,8 +85,9 @@ func derive(key []byte) (keys, error) {
 // Hash tells whether two secret values are equal, to whoever sees hashes only.
 func (s *Store) Hash(b []byte) string { return mac(s.keys.value, b) }
 
-// digest is over the add-on and the kind too, so that no set passes for another's.
-func (s *Store) digest(addon string, kind Kind, data []byte) Digest {
+// Digest is what Put gives for the set, which need not be stored. It is over the add-on and
+// the kind too, so that no set passes for another's.
+func (s *Store) Digest(addon string, kind Kind, data []byte) Digest {
 	return Digest(mac(s.keys.set, []byte(addon), []byte(kind), data))
 }
 

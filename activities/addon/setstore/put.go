@@ -23,7 +23,7 @@ const maxTries = 8
 // Put stores a set and returns its digest; the same set has the same digest, and is
 // stored once. A Put that fails or is killed leaves no set, and chunks that Evict removes.
 func (s *Store) Put(ctx context.Context, addon string, kind Kind, data []byte) (Digest, error) {
-	d := s.digest(addon, kind, data)
+	d := s.Digest(addon, kind, data)
 	if err := s.put(ctx, addon, kind, d, data); err != nil {
 		return "", fmt.Errorf("store the %s of add-on %s: %w", kind, addon, err)
 	}

@@ -25,6 +25,8 @@ const (
 	AnnotationSource = "rendimiento.ai/source"
 	// AnnotationUninstall "true" has a deletion remove the objects too.
 	AnnotationUninstall = "rendimiento.ai/uninstall"
+	// AnnotationApprovedBy says who wrote spec.approve, as package approve reads it.
+	AnnotationApprovedBy = "rendimiento.ai/approved-by"
 	// AnnotationHookRun tells on the object of a hook which run of it made it.
 	AnnotationHookRun = "rendimiento.ai/hook-run"
 	// AnnotationHookTTL is the ttlSecondsAfterFinished that the Job of a hook gets back when

@@ -35,7 +35,7 @@ type AddonStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// observedInputs is a hash over generation, deletion, the annotations of
-	// rendimiento.ai and the referenced Secrets' versions that this status speaks of.
+	// rendimiento.ai and the state of dependsOn that this status speaks of.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	ObservedInputs string `json:"observedInputs,omitempty"`
@@ -96,6 +96,9 @@ type AddonStatus struct {
 	// appliedSyncRequest is the spec.syncRequest that was acted on.
 	// +optional
 	AppliedSyncRequest int64 `json:"appliedSyncRequest,omitempty"`
+	// sync is how far an unfinished sync, or uninstall, has got.
+	// +optional
+	Sync *SyncProgress `json:"sync,omitempty"`
 	// history has the last 10 syncs, the newest last.
 	// +kubebuilder:validation:MaxItems=10
 	// +listType=atomic
@@ -107,6 +110,50 @@ type AddonStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// SyncProgress is how far a sync, or an uninstall, has got. What it counts as done is not
+// done again.
+type SyncProgress struct {
+	// id tells the hooks of this sync from those of others.
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	ID string `json:"id"`
+	// lifecycle says which hooks run: install, upgrade or delete; none if empty.
+	// +kubebuilder:validation:MaxLength=16
+	// +optional
+	Lifecycle string `json:"lifecycle,omitempty"`
+	// hash of the content; another one is another sync.
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Hash string `json:"hash,omitempty"`
+	// planHash of the plan that was approved.
+	// +kubebuilder:validation:MaxLength=80
+	// +optional
+	PlanHash string `json:"planHash,omitempty"`
+	// who approved it; empty when nobody had to.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Who string `json:"who,omitempty"`
+	// verified is true if who proved it with a token of the HTTP API.
+	// +optional
+	Verified bool `json:"verified,omitempty"`
+	// pre is how many hooks before the objects have succeeded.
+	// +optional
+	Pre int32 `json:"pre,omitempty"`
+	// applied is true if the objects are written, or deleted.
+	// +optional
+	Applied bool `json:"applied,omitempty"`
+	// post is how many hooks after the objects have succeeded.
+	// +optional
+	Post int32 `json:"post,omitempty"`
+	// tidied is the event whose hooks were tidied up after.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Tidied string `json:"tidied,omitempty"`
+	// attempt counts how often a hook failed.
+	// +optional
+	Attempt int32 `json:"attempt,omitempty"`
 }
 
 // Resolved is what a source was, to the byte.

@@ -32,3 +32,9 @@ func (s *AddonSpec) HookLimit() time.Duration {
 
 // Ready says whether the objects are as the source says, and work.
 func (s *AddonStatus) Ready() bool { return meta.IsStatusConditionTrue(s.Conditions, ConditionReady) }
+
+// ReadyForDependents says whether add-ons that depend on a may be synced.
+func (a *Addon) ReadyForDependents() bool {
+	return a.DeletionTimestamp.IsZero() && a.Status.Phase == PhaseSynced && a.Status.Ready() &&
+		a.Status.ObservedGeneration == a.Generation
+}

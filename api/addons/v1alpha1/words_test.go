@@ -67,3 +67,34 @@ func TestReady(t *testing.T) {
 		t.Error("not ready, and the condition is True")
 	}
 }
+
+func TestReadyForDependents(t *testing.T) {
+	ready := func(change func(*addons.Addon)) *addons.Addon {
+		a := &addons.Addon{
+			ObjectMeta: metav1.ObjectMeta{Generation: 3},
+			Status: addons.AddonStatus{
+				Phase: addons.PhaseSynced, ObservedGeneration: 3,
+				Conditions: []metav1.Condition{{Type: addons.ConditionReady, Status: metav1.ConditionTrue}},
+			},
+		}
+		change(a)
+		return a
+	}
+	for name, test := range map[string]struct {
+		addon *addons.Addon
+		want  bool
+	}{
+		"synced and healthy": {ready(func(*addons.Addon) {}), true},
+		"syncing":            {ready(func(a *addons.Addon) { a.Status.Phase = addons.PhaseSyncing }), false},
+		"synced and sick":    {ready(func(a *addons.Addon) { a.Status.Conditions[0].Status = metav1.ConditionFalse }), false},
+		"edited since":       {ready(func(a *addons.Addon) { a.Generation = 4 }), false},
+		"being deleted":      {ready(func(a *addons.Addon) { a.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }), false},
+		"new":                {&addons.Addon{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := test.addon.ReadyForDependents(); got != test.want {
+				t.Errorf("ready: %v", got)
+			}
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -42,9 +43,20 @@ func Handler() http.Handler {
 	return mux
 }
 
+// Beside is what a target has below a path, where it echoes nothing.
+type Beside struct {
+	Path    string
+	Handler http.Handler
+}
+
 // Serve answers on l until ctx ends. It closes l.
-func Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: Handler(), ReadHeaderTimeout: headerTimeout}
+func Serve(ctx context.Context, l net.Listener, others ...Beside) error {
+	mux := http.NewServeMux()
+	mux.Handle("/", Handler())
+	for _, other := range others {
+		mux.Handle(other.Path, http.StripPrefix(strings.TrimSuffix(other.Path, "/"), other.Handler))
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

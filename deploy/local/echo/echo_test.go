@@ -78,3 +78,26 @@ func TestJSONShowsHeaders(t *testing.T) {
 		t.Errorf("answer is %+v", got)
 	}
 }
+
+func TestAPathBesideItIsAnotherHandlers(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	path := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "path "+r.URL.Path) })
+	go func() { ended <- echo.Serve(ctx, l, echo.Beside{Path: "/files/", Handler: path}) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	url := "http://" + l.Addr().String()
+	for from, want := range map[string]string{"/files/a/b": "path /a/b", "/other": "127.0.0.1\n", "/files": "path /"} {
+		if got := get(t, "127.0.0.1", url+from); got != want {
+			t.Errorf("%s answers %q, want %q", from, got, want)
+		}
+	}
+}

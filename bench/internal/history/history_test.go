@@ -1,4 +1,4 @@
-package main
+package history
 
 import (
 	"encoding/base64"
@@ -12,7 +12,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 )
 
-func TestProblemOf(t *testing.T) {
+func TestProblem(t *testing.T) {
 	const canary = "CANARY0123456789abcdef"
 	payload := func(data string) *historypb.HistoryEvent {
 		return &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_ActivityTaskScheduledEventAttributes{
@@ -43,14 +43,14 @@ func TestProblemOf(t *testing.T) {
 		{"a large event", payload(strings.Repeat("x", maxEvent)), "bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := problemOf(tt.event, disguises(canary)); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
+			if got := Problem(tt.event, Disguises(canary)); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
 				t.Errorf("the verdict is %q, want %q", got, tt.says)
 			}
 		})
 	}
 }
 
-func TestLinksOf(t *testing.T) {
+func TestLinks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		event *historypb.HistoryEvent
@@ -71,7 +71,7 @@ func TestLinksOf(t *testing.T) {
 		{"another event", &historypb.HistoryEvent{}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, linksOf(tt.event), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.want, Links(tt.event), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
 		})

@@ -1,4 +1,6 @@
-package object
+// Package events tells people what became of an object: as Kubernetes Events, which are
+// written in the background.
+package events
 
 import (
 	"context"
@@ -12,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	crawl "example.com/fairlead/api/crawl/v1alpha1"
 	"example.com/fairlead/internal/text"
 )
 
@@ -27,11 +28,27 @@ const (
 	maxEvent = 1024
 )
 
-// Recorder writes Kubernetes Events about Proxies in the background: what goes wrong
-// with that is logged, and is nobody else's business. The same Event again only
-// counts up. A nil Recorder tells nothing.
+// Event is what people read of a change.
+type Event struct {
+	// Kind is corev1.EventTypeNormal or Warning.
+	Kind, Reason, Message string
+}
+
+// Normal is what was to be expected.
+func Normal(reason, message string) Event {
+	return Event{Kind: corev1.EventTypeNormal, Reason: reason, Message: message}
+}
+
+// Warning is what somebody should look at.
+func Warning(reason, message string) Event {
+	return Event{Kind: corev1.EventTypeWarning, Reason: reason, Message: message}
+}
+
+// Recorder writes Kubernetes Events in the background: what goes wrong with that is
+// logged, and is nobody else's business. The same Event again only counts up. A nil
+// Recorder tells nothing.
 type Recorder struct {
-	record.EventRecorder
+	recorder    record.EventRecorder
 	broadcaster record.EventBroadcaster
 	sink        *eventSink
 }
@@ -44,22 +61,23 @@ func NewRecorder(c client.Client, log *slog.Logger) *Recorder {
 		sink:        &eventSink{client: c, flushed: make(chan struct{})},
 	}
 	r.broadcaster.StartRecordingToSink(r.sink)
-	r.EventRecorder = r.broadcaster.NewRecorder(c.Scheme(), corev1.EventSource{Component: reportedBy})
+	r.recorder = r.broadcaster.NewRecorder(c.Scheme(), corev1.EventSource{Component: reportedBy})
 	return r
 }
 
-// floodOf says which Events one object may have only so many of: those of one reason. A
-// proxy that flaps must still be seen to fail, and to be deleted.
+// floodOf says which Events one object may have only so many of: those of one reason. An
+// object that flaps must still be seen to fail, and to be deleted.
 func floodOf(e *corev1.Event) string {
 	return string(e.InvolvedObject.UID) + "/" + e.Reason
 }
 
-func (r *Recorder) tell(p *crawl.Proxy, events ...event) {
+// Tell has the events of o be written, in this order. It does not wait for that.
+func (r *Recorder) Tell(o client.Object, events ...Event) {
 	if r == nil {
 		return
 	}
 	for _, e := range events {
-		r.Event(p, e.kind, e.reason, strings.ToValidUTF8(text.Head(e.message, maxEvent, ""), ""))
+		r.recorder.Event(o, e.Kind, e.Reason, strings.ToValidUTF8(text.Head(e.Message, maxEvent, ""), ""))
 	}
 }
 
@@ -68,7 +86,7 @@ var lastEvent = corev1.ObjectReference{Kind: "Flush"}
 
 // Close waits until what was told is written, or ctx ends.
 func (r *Recorder) Close(ctx context.Context) {
-	r.Event(&lastEvent, corev1.EventTypeNormal, lastEvent.Kind, "")
+	r.recorder.Event(&lastEvent, corev1.EventTypeNormal, lastEvent.Kind, "")
 	select {
 	case <-r.sink.flushed:
 	case <-ctx.Done():
