@@ -12,10 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 
 	addons "example.com/fairlead/api/addons/v1alpha1"
-	"example.com/fairlead/deploy/local/localtest"
 )
 
 // repo is a repository that the real git makes.
@@ -178,11 +176,8 @@ func TestAPrivateGitRepositoryGetsItsCredentials(t *testing.T) {
 	private := r.addon("shop", func(s *addons.AddonSpec) { s.Source.Git.Repo = server.URL + "/.git" })
 	w.failsForGood(private, server.URL)
 
-	login := localtest.Namespace(t, w.admin, "login")
-	secret := &corev1.Secret{StringData: map[string]string{"token": canary}}
-	secret.Namespace, secret.Name = login, "token"
-	w.must(w.admin.Create(t.Context(), secret))
-	private.Spec.Source.Git.CredentialsSecretRef = &addons.SecretRef{Name: "token", Namespace: login}
+	w.secret("token", "token", canary)
+	private.Spec.Source.Git.CredentialsSecretRef = &addons.SecretRef{Name: "token"}
 	if got := w.rendered(private); len(got.Set.Objects) != 1 || !strings.Contains(joined(got.Secrets), canary) {
 		t.Errorf("got %v, and %d secrets", ids(got.Set), len(got.Secrets))
 	}

@@ -85,11 +85,11 @@ const createOrSkip = "create it, or set optional: true"
 func (s *Sources) data(ctx context.Context, from addons.ValuesSource) (what string, data map[string][]byte, err error) {
 	if ref := from.SecretRef; ref != nil {
 		var secret corev1.Secret
-		what, err = s.get(ctx, "Secret", s.Namespace, ref.Name, &secret, createOrSkip)
+		what, err = s.get(ctx, "Secret", ref.Name, &secret, createOrSkip)
 		return what, secret.Data, err
 	}
 	var settings corev1.ConfigMap
-	what, err = s.get(ctx, "ConfigMap", s.Namespace, from.ConfigMapRef.Name, &settings, createOrSkip)
+	what, err = s.get(ctx, "ConfigMap", from.ConfigMapRef.Name, &settings, createOrSkip)
 	data = make(map[string][]byte, len(settings.Data))
 	for key, value := range settings.Data {
 		data[key] = []byte(value)
@@ -98,9 +98,9 @@ func (s *Sources) data(ctx context.Context, from addons.ValuesSource) (what stri
 }
 
 // get reads an object, and names it for people.
-func (s *Sources) get(ctx context.Context, kind, namespace, name string, into client.Object, remedy string) (what string, err error) {
-	what = fmt.Sprintf("%s %s/%s", kind, namespace, name)
-	err = s.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+func (s *Sources) get(ctx context.Context, kind, name string, into client.Object, remedy string) (what string, err error) {
+	what = fmt.Sprintf("%s %s/%s", kind, s.Namespace, name)
+	err = s.Client.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, into)
 	if apierrors.IsNotFound(err) {
 		return what, &missingError{what + " is not there", remedy}
 	}
@@ -121,12 +121,8 @@ func (s *Sources) readCredentials(ctx context.Context, a *addons.Addon, in *inpu
 	if ref == nil {
 		return nil
 	}
-	namespace := ref.Namespace
-	if namespace == "" {
-		namespace = s.Namespace
-	}
 	var secret corev1.Secret
-	what, err := s.get(ctx, "Secret", namespace, ref.Name, &secret, "create it with the keys username and password, or token")
+	what, err := s.get(ctx, "Secret", ref.Name, &secret, "create it with the keys username and password, or token")
 	if err != nil {
 		return fmt.Errorf("credentialsSecretRef: %w", err)
 	}

@@ -49,7 +49,7 @@ description: |
   It has all fields.
 namespace: web
 createNamespace: yes
-helm: {repo: "oci://registry.example.com/charts", chart: web/front, version: ">=1.2 <2", credentialsSecretRef: {name: registry, namespace: web}}
+helm: {repo: "oci://registry.example.com/charts", chart: web/front, version: ">=1.2 <2", credentialsSecretRef: {name: registry}}
 releaseName: web.front
 values: &values {replicas: 3}
 valuesFrom:
@@ -92,7 +92,7 @@ func TestDefinitionsAreReadAsTheyAreWritten(t *testing.T) {
 			Title: "Full", Category: "web", Description: "It has all fields.\n", Namespace: "web", CreateNamespace: true,
 			Source: addons.AddonSource{Helm: &addons.HelmSource{
 				Repo: "oci://registry.example.com/charts", Chart: "web/front", Version: ">=1.2 <2",
-				CredentialsSecretRef: &addons.SecretRef{Name: "registry", Namespace: "web"},
+				CredentialsSecretRef: &addons.SecretRef{Name: "registry"},
 			}},
 			ReleaseName: "web.front", Values: "replicas: 3\n",
 			ValuesFrom: []addons.ValuesSource{

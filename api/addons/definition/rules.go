@@ -117,7 +117,6 @@ func (p *problems) git(s *addons.GitSource) {
 func (p *problems) credentials(field string, ref *addons.SecretRef) {
 	if ref != nil {
 		p.within(field+".name", ref.Name, maxName)
-		p.atMost(field+".namespace", ref.Namespace, maxLabel)
 	}
 }
 

@@ -70,17 +70,13 @@ type GitSource struct {
 	CredentialsSecretRef *SecretRef `json:"credentialsSecretRef,omitempty"`
 }
 
-// SecretRef names a Secret.
+// SecretRef names a Secret in the namespace that Fairlead runs in.
 type SecretRef struct {
 	// name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +required
 	Name string `json:"name"`
-	// namespace of the Secret; default: the namespace that Fairlead runs in.
-	// +kubebuilder:validation:MaxLength=63
-	// +optional
-	Namespace string `json:"namespace,omitempty"`
 }
 
 // ValuesSource is a key of a Secret or of a ConfigMap.
