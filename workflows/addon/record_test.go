@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -10,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
-	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -71,7 +68,7 @@ func TestRecord(t *testing.T) {
 			t.Parallel()
 			p := newPlayer(t, c, name)
 			tell(p)
-			p.keep()
+			p.Keep(recordings, Version, *record)
 		})
 	}
 }
@@ -80,14 +77,11 @@ func TestRecord(t *testing.T) {
 // the tale.
 type player struct {
 	*outside
-	t      *testing.T
-	client client.Client
-	name   string
-	first  string // run
+	*historytest.Player
 }
 
 func newPlayer(t *testing.T, c client.Client, name string) *player {
-	p := &player{outside: newOutside(), t: t, client: c, name: name}
+	p := &player{outside: newOutside(), Player: &historytest.Player{T: t, Client: c, Name: name}}
 	for _, queue := range []string{name, wire.WaitsOf(name)} {
 		w := sdkworker.New(c, queue, sdkworker.Options{})
 		recordings.Register(w)
@@ -101,35 +95,24 @@ func newPlayer(t *testing.T, c client.Client, name string) *player {
 }
 
 func (p *player) start() {
-	p.t.Helper()
-	run, err := p.client.ExecuteWorkflow(p.t.Context(), client.StartWorkflowOptions{ID: p.name, TaskQueue: p.name}, wire.WorkflowAddon, Input{Addon: ref, Version: Version})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.first = run.GetRunID()
-}
-
-func (p *player) signal(name string, arg any) {
-	p.t.Helper()
-	if err := p.client.SignalWorkflow(p.t.Context(), p.name, "", name, arg); err != nil {
-		p.t.Fatal(err)
-	}
+	p.T.Helper()
+	p.Start(wire.WorkflowAddon, Input{Addon: ref, Version: Version})
 }
 
 // change changes the world and, like the starter, tells the workflow.
 func (p *player) change(how func(o *outside)) {
-	p.t.Helper()
+	p.T.Helper()
 	p.mu.Lock()
 	how(p.outside)
 	p.claim.Generation++
 	p.claim.Inputs = fmt.Sprintf("in%d", p.claim.Generation)
 	p.mu.Unlock()
-	p.signal(wire.SignalChanged, nil)
+	p.Signal(wire.SignalChanged, nil)
 }
 
 // told waits for a phase of the newest inputs.
 func (p *player) told(phase string) {
-	p.t.Helper()
+	p.T.Helper()
 	p.sees("phase "+phase, func(o *outside) bool {
 		return o.claim.Stored.Phase == phase && o.claim.Stored.ObservedInputs == o.claim.Inputs
 	})
@@ -137,65 +120,10 @@ func (p *player) told(phase string) {
 
 // sees waits until the world is as ok says.
 func (p *player) sees(what string, ok func(o *outside) bool) {
-	p.t.Helper()
-	eventually.Sees(p.t, what, time.Minute, func() (bool, string) {
+	p.T.Helper()
+	eventually.Sees(p.T, what, time.Minute, func() (bool, string) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return ok(p.outside), fmt.Sprintf("the status %+v, the calls %v", p.claim.Stored, p.calls)
 	})
-}
-
-// ended waits for the end of the workflow.
-func (p *player) ended() {
-	p.t.Helper()
-	if err := p.client.GetWorkflow(p.t.Context(), p.name, "").Get(p.t.Context(), nil); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// keep replays the histories of all runs, and writes them where that is asked for.
-func (p *player) keep() {
-	p.t.Helper()
-	p.idle()
-	run := p.first
-	for i := 1; run != ""; i++ {
-		history := p.history(run)
-		run = history.GetEvents()[len(history.GetEvents())-1].GetWorkflowExecutionContinuedAsNewEventAttributes().GetNewExecutionRunId()
-		if len(history.GetEvents()) < 8 { // a run that only waits has nothing to tell
-			continue
-		}
-		if err := recordings.Replay(history); err != nil {
-			p.t.Errorf("replay of run %d: %v", i, err)
-		}
-		if !*record {
-			continue
-		}
-		if err := recordings.Keep(fmt.Sprintf("v%d-%s-%d", Version, p.name, i), history); err != nil {
-			p.t.Fatal(err)
-		}
-	}
-}
-
-// idle waits until the workflow has nothing under way but the wait for another health.
-func (p *player) idle() {
-	p.t.Helper()
-	eventually.Until(p.t, "the workflow is idle", func() bool {
-		answer, err := p.client.DescribeWorkflow(p.t.Context(), p.name, "")
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		d := answer.RawResponse
-		return d.GetPendingWorkflowTask() == nil && (len(d.GetPendingActivities()) == 0 || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
-	})
-}
-
-func (p *player) history(run string) *historypb.History {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
-	defer cancel()
-	history, err := historytest.Read(ctx, p.client, p.name, run)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return history
 }

@@ -18,7 +18,7 @@ var tales = map[string]func(p *player){
 		p.change(func(o *outside) { o.drifted = 2 })
 		p.told(wire.AddonSynced)
 		p.change(func(o *outside) { o.claim.Deleting = true })
-		p.ended()
+		p.Ended()
 	},
 	"hooks": func(p *player) {
 		p.hooks = jobs
@@ -56,28 +56,28 @@ var tales = map[string]func(p *player){
 		p.start()
 		<-waiting
 		p.change(func(o *outside) { o.claim.Deleting = true })
-		p.ended()
+		p.Ended()
 	},
 	"reviewed-by-hash-update-and-signal": func(p *player) {
 		p.claim.ManualSync = true
 		p.start()
 		p.told(wire.AddonOutOfSync)
-		p.idle() // who asks earlier may not have seen it
-		handle, err := p.client.UpdateWorkflow(p.t.Context(), client.UpdateWorkflowOptions{
-			WorkflowID: p.name, UpdateName: wire.UpdateSync, Args: []any{wire.SyncInput{Who: "ann"}}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		p.Idle() // who asks earlier may not have seen it
+		handle, err := p.Client.UpdateWorkflow(p.T.Context(), client.UpdateWorkflowOptions{
+			WorkflowID: p.Name, UpdateName: wire.UpdateSync, Args: []any{wire.SyncInput{Who: "ann"}}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		})
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
-		if err := handle.Get(p.t.Context(), nil); err != nil {
-			p.t.Fatal(err)
+		if err := handle.Get(p.T.Context(), nil); err != nil {
+			p.T.Fatal(err)
 		}
-		p.signal(wire.SignalChanged, nil)
+		p.Signal(wire.SignalChanged, nil)
 		p.told(wire.AddonSynced)
 		p.change(func(o *outside) { o.content = "v2" })
 		p.told(wire.AddonOutOfSync)
-		p.idle()
-		p.signal(wire.SignalSync, wire.SyncInput{Who: "bob"})
+		p.Idle()
+		p.Signal(wire.SignalSync, wire.SyncInput{Who: "bob"})
 		p.told(wire.AddonSynced)
 	},
 	"moved": func(p *player) {
@@ -124,7 +124,7 @@ var tales = map[string]func(p *player){
 			o.claim.Deleting, o.claim.Uninstall = true, true
 			o.claim.Hooks = []wire.AddonHook{{Event: "pre-delete", Kind: "Job", Name: "safe", Works: true}, {Event: "post-delete", Kind: "Job", Name: "bye", Works: true}}
 		})
-		p.ended()
+		p.Ended()
 	},
 	"uninstall-stopped-and-called-off": func(p *player) {
 		p.start()
@@ -136,6 +136,6 @@ var tales = map[string]func(p *player){
 		})
 		p.told(wire.AddonError)
 		p.change(func(o *outside) { o.claim.Uninstall = false })
-		p.ended()
+		p.Ended()
 	},
 }

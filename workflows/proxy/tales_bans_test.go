@@ -20,17 +20,17 @@ var banTales = map[string]func(p *player){
 		refuse(map[string]error{wire.ActivityDrained: failure(wire.FailureNotYet, false)})(p.outside)
 		p.start(nil)
 		p.healthy()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.until("the api is asked", func(o *outside) bool { return count(o.calls, wire.ActivityBans) == 1 })
 		p.mu.Lock()
 		p.bans = 5
 		p.mu.Unlock()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.told(wire.PhaseDraining, wire.ReasonBanned)
 		p.mu.Lock()
 		p.fail = nil
 		p.mu.Unlock()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.until("the other address", func(o *outside) bool { return o.claim.Stored.Host == "127.64.0.2" })
 		p.healthy()
 	},
@@ -38,11 +38,11 @@ var banTales = map[string]func(p *player){
 		p.limit(5)
 		p.start(nil)
 		p.healthy()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonSameAddress)
 		p.verdict(true)
 		p.told(wire.PhaseReady, wire.ReasonSameAddress)
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.change(func(o *outside) { o.hosts, o.claim.Replace, o.claim.Inputs = []string{"127.64.0.2"}, "by hand", "in2" })
 		p.until("the other address", func(o *outside) bool { return o.claim.Stored.Host == "127.64.0.2" })
 	},
@@ -51,7 +51,7 @@ var banTales = map[string]func(p *player){
 		refuse(map[string]error{wire.ActivityBans: failure(wire.FailureNotYet, false)})(p.outside)
 		p.start(nil)
 		p.healthy()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.until("the api is asked", func(o *outside) bool { return count(o.calls, wire.ActivityBans) > 1 })
 		p.verdict(false)
 		p.told(wire.PhaseUnhealthy, wire.ReasonCreated)
@@ -65,7 +65,7 @@ var banTales = map[string]func(p *player){
 		p.limit(5)
 		p.start(nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonExternal)
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonBanned)
 		p.change(func(o *outside) {
 			o.claim.Endpoint, o.claim.Inputs = &wire.Endpoint{Host: "10.0.0.10", Port: 8080}, "in2"
@@ -76,8 +76,8 @@ var banTales = map[string]func(p *player){
 		p.start(nil)
 		p.healthy()
 		for range 3 {
-			p.signal(wire.SignalLease, nil)
-			p.idle()
+			p.Signal(wire.SignalLease, nil)
+			p.Idle()
 		}
 		p.change(func(o *outside) { o.claim.Inputs = "in2" })
 		p.until("the edit", func(o *outside) bool { return o.claim.Stored.ObservedInputs == "in2" })

@@ -14,7 +14,7 @@ var tales = map[string]func(p *player){
 		p.start(nil)
 		p.healthy()
 		p.change(func(o *outside) { o.claim.Deleting, o.claim.Inputs = true, "in2" })
-		p.ended()
+		p.Ended()
 	},
 	"drained-by-the-last-lease": func(p *player) {
 		p.claim.DrainTimeout = time.Hour
@@ -26,7 +26,7 @@ var tales = map[string]func(p *player){
 		p.mu.Lock()
 		p.fail = nil
 		p.mu.Unlock()
-		p.signal(wire.SignalLease, nil)
+		p.Signal(wire.SignalLease, nil)
 		p.healthy()
 	},
 	"drained-by-the-timeout": func(p *player) {
@@ -50,17 +50,17 @@ var tales = map[string]func(p *player){
 	"replaced-by-update": func(p *player) {
 		p.start(nil)
 		p.healthy()
-		handle, err := p.client.UpdateWorkflow(p.t.Context(), client.UpdateWorkflowOptions{
-			WorkflowID: p.name, UpdateName: wire.UpdateReplace, Args: []any{"by update"}, WaitForStage: client.WorkflowUpdateStageCompleted,
+		handle, err := p.Client.UpdateWorkflow(p.T.Context(), client.UpdateWorkflowOptions{
+			WorkflowID: p.Name, UpdateName: wire.UpdateReplace, Args: []any{"by update"}, WaitForStage: client.WorkflowUpdateStageCompleted,
 		})
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		var value string
-		if err := handle.Get(p.t.Context(), &value); err != nil || value != "by update" {
-			p.t.Fatalf("the update returned %q, %v", value, err)
+		if err := handle.Get(p.T.Context(), &value); err != nil || value != "by update" {
+			p.T.Fatalf("the update returned %q, %v", value, err)
 		}
-		p.signal(wire.SignalChanged, nil)
+		p.Signal(wire.SignalChanged, nil)
 		p.until("the replacement", func(o *outside) bool { return o.claim.Stored.ObservedReplace == "by update" })
 		p.told(wire.PhaseProvisioning, wire.ReasonCreated)
 	},
@@ -81,7 +81,7 @@ var tales = map[string]func(p *player){
 			}
 			return o.instance.State == wire.StateRunning
 		})
-		p.signal(wire.SignalObserved, nil)
+		p.Signal(wire.SignalObserved, nil)
 		p.told(wire.PhaseReady, wire.ReasonCreated)
 	},
 	"creation-budget": func(p *player) {
@@ -92,7 +92,7 @@ var tales = map[string]func(p *player){
 		state.Stored.ObservedInputs = "in1"
 		p.claim.Stored = state.Stored
 		p.start(&state)
-		p.signal(wire.SignalChanged, nil)
+		p.Signal(wire.SignalChanged, nil)
 		p.told(wire.PhaseWaiting, wire.ReasonBudget)
 		p.change(func(o *outside) { o.claim.Inputs = "in2" })
 		p.told(wire.PhaseProvisioning, wire.ReasonCreated)
@@ -111,7 +111,7 @@ var tales = map[string]func(p *player){
 		p.start(nil)
 		p.told(wire.PhaseWaiting, wire.ReasonQuota)
 		p.change(func(o *outside) { o.claim.Deleting, o.claim.Inputs = true, "in2" })
-		p.ended()
+		p.Ended()
 	},
 	"quota-cut-as-an-attempt-fails": func(p *player) {
 		p.fail = func(activity string) error { // with the lock of the world
@@ -125,7 +125,7 @@ var tales = map[string]func(p *player){
 			return failure(wire.FailureQuota, false)
 		}
 		p.start(nil)
-		p.ended()
+		p.Ended()
 	},
 	"refused-for-good-and-freed": func(p *player) {
 		refuse(map[string]error{wire.ActivityCreate: failure(wire.FailurePermanent, true)})(p.outside)
@@ -154,7 +154,7 @@ var tales = map[string]func(p *player){
 		p.claim = external().claim
 		p.start(nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonExternal)
-		p.signal(wire.SignalHealth, wire.Health{Healthy: true, Verdict: "healthy", ProbedAt: now})
+		p.Signal(wire.SignalHealth, wire.Health{Healthy: true, Verdict: "healthy", ProbedAt: now})
 		p.told(wire.PhaseReady, wire.ReasonExternal)
 		p.change(func(o *outside) { // and becomes Managed
 			stored := o.claim.Stored
@@ -188,7 +188,7 @@ var tales = map[string]func(p *player){
 			refuse(map[string]error{wire.ActivityPublish: failure(wire.FailurePermanent, true)})(o)
 			o.claim.Deleting, o.claim.Inputs = true, "in2"
 		})
-		p.ended()
+		p.Ended()
 	},
 	"abandoned": func(p *player) {
 		p.start(nil)
@@ -197,14 +197,14 @@ var tales = map[string]func(p *player){
 			refuse(map[string]error{wire.ActivityDisown: failure(wire.FailurePermanent, true)})(o)
 			o.claim.Deleting, o.claim.SkipCleanup, o.claim.Inputs = true, true, "in2"
 		})
-		p.ended()
+		p.Ended()
 		p.until("the instance is named as left behind", func(o *outside) bool { return len(o.left) == 1 })
 	},
 	"stripped": func(p *player) {
 		p.start(nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonCreated)
 		p.change(func(o *outside) { o.claim.Gone = true })
-		p.ended()
+		p.Ended()
 	},
 	"wrong-cluster": func(p *player) {
 		p.start(nil)
@@ -230,12 +230,12 @@ var tales = map[string]func(p *player){
 		p.start(nil)
 		p.told(wire.PhaseProvisioning, wire.ReasonCreated)
 		p.change(func(o *outside) { o.claim.Deleting, o.claim.Inputs = true, "in2" })
-		p.ended()
+		p.Ended()
 	},
 	"adopted": func(p *player) {
 		p.instance = &wire.Instance{State: wire.StateRunning, ProviderID: "id", Host: "127.64.0.1", Port: 3128, Attempt: 1}
 		p.claim.Stored = wire.ProxyStatus{Phase: wire.PhaseReady, ProviderID: "hosts/h/domains/x", Host: "127.64.0.1", Ledger: []wire.Entry{
-			{Provider: p.name, Name: "proxy-x", Incarnation: 1},
+			{Provider: p.Name, Name: "proxy-x", Incarnation: 1},
 		}}
 		p.start(nil)
 		p.until("the adoption", func(o *outside) bool { return o.claim.Stored.SpecHash == "v1:aa" })

@@ -38,7 +38,7 @@ var troubles = map[string]func(p *player){
 			}
 			return nil
 		}
-		p.signal(wire.SignalObserved, nil)
+		p.Signal(wire.SignalObserved, nil)
 		p.told(wire.PhaseReplacing, wire.ReasonReplacing)
 		p.told(wire.PhaseReady, wire.ReasonCreated)
 	},
