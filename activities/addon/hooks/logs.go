@@ -70,7 +70,7 @@ func (r *Runner) output(ctx context.Context, o *unstructured.Unstructured) strin
 			if err != nil {
 				text = fmt.Sprintf("(not read: %v)", err)
 			}
-			fmt.Fprintf(&b, "== pod %s, container %s\n%s\n", pod.Name, c.Name, strings.TrimRight(text, "\n"))
+			fmt.Fprintf(&b, "== pod %s, container %s:\n%s\n", pod.Name, c.Name, strings.TrimRight(text, "\n"))
 		}
 	}
 	return r.Mask(b.String())
@@ -105,6 +105,24 @@ func (r *Runner) stuck(ctx context.Context, o *unstructured.Unstructured) string
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 				return fmt.Sprintf("; pod %s is not scheduled: %s", pod.Name, joined(c.Reason, c.Message))
 			}
+		}
+	}
+	return ""
+}
+
+// broken is how the pods of a Job have failed, which the Job itself does not say, in words
+// that go behind others.
+func (r *Runner) broken(ctx context.Context, o *unstructured.Unstructured) string {
+	if !isJob(o) {
+		return ""
+	}
+	pods, err := r.pods(ctx, o)
+	if err != nil {
+		return ""
+	}
+	for _, pod := range pods {
+		if how := podFailure(&pod); how != "" {
+			return fmt.Sprintf("; in pod %s, %s", pod.Name, how)
 		}
 	}
 	return ""

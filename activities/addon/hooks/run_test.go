@@ -63,6 +63,17 @@ func TestRun(t *testing.T) {
 		w.status(h, failed)
 		w.failed(r, "Job.batch "+w.namespace+"/migrate", "BackoffLimitExceeded: Job has reached the specified backoff limit")
 	})
+	t.Run("a Job that fails says which container has", func(t *testing.T) {
+		w := newWorld(t)
+		h := w.job("migrate")
+		r := w.start(h, "1")
+		pod := w.pod("migrate-x")
+		pod.SetLabels(map[string]string{"batch.kubernetes.io/controller-uid": string(w.live(h).GetUID())})
+		w.must(w.Client.Create(t.Context(), pod.Unstructured))
+		w.status(pod, `{phase: Failed, containerStatuses: [{name: main, image: i, imageID: i, ready: false, restartCount: 0, state: {terminated: {exitCode: 3}}}]}`)
+		w.status(h, failed)
+		w.failed(r, "BackoffLimitExceeded", "in pod migrate-x, container main ended with code 3")
+	})
 	t.Run("a Pod is waited for", func(t *testing.T) {
 		w := newWorld(t)
 		h := w.pod("check")
@@ -141,7 +152,7 @@ func TestOutput(t *testing.T) {
 		w.status(h, `{phase: Succeeded}`)
 		output, err := r.result()
 		w.must(err)
-		if want := "== pod check, container main\nprinted by main of check\n"; output != want {
+		if want := "== pod check, container main:\nprinted by main of check\n"; output != want {
 			t.Errorf("output %q, want %q", output, want)
 		}
 	})

@@ -59,7 +59,7 @@ func (r *Runner) wait(ctx context.Context, o *unstructured.Unstructured, began t
 	var why *reason
 	switch {
 	case errors.As(err, &why):
-		return r.failure(manifest.IDOf(o), why.words)
+		return r.failure(manifest.IDOf(o), why.words+r.broken(ctx, o))
 	case errors.Is(err, errGone):
 		return r.failure(manifest.IDOf(o), errGone.Error())
 	case err != nil:
