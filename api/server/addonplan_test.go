@@ -103,6 +103,18 @@ func TestAPlanForPeople(t *testing.T) {
 	}
 }
 
+func TestAPlanThatIsBlockedIsNotOfferedForApproval(t *testing.T) {
+	w, s := withAddons(t, addon("demo", func(a *addons.Addon) {
+		waiting(a)
+		a.Status.Phase, a.Status.Message = addons.PhaseBlocked, "set allowAdoptChanges"
+	}))
+	s.plan = wholePlan()
+	r := w.do(http.MethodGet, "/v1/addons/demo/plan?format=text", "")
+	if strings.Contains(r.text, "approve it with") || !strings.Contains(r.text, "demo is Blocked: set allowAdoptChanges") {
+		t.Errorf("%s", r.text)
+	}
+}
+
 func TestPlansThatCannotBeTold(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit  func(*addons.Addon)

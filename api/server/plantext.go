@@ -21,7 +21,11 @@ func (p *Plan) writeText(out *bufio.Writer, a *addons.Addon) error {
 	for _, h := range p.Hooks {
 		_, _ = fmt.Fprintf(out, "  %s %s, weight %d\n", strings.Join(h.Events, ","), nameOf(h.ObjectRef), h.Weight)
 	}
-	_, err := fmt.Fprintf(out, "\napprove it with: fairlead addon sync %s --plan %s\n", a.Name, p.Hash)
+	last := fmt.Sprintf("approve it with: fairlead addon sync %s --plan %s", a.Name, p.Hash)
+	if a.Status.Phase == addons.PhaseBlocked {
+		last = "it is Blocked, as the first line says: an approval does not change that"
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", last)
 	return err // it is that of the first write that failed
 }
 
