@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"example.com/fairlead/activities/addon"
 	"example.com/fairlead/activities/addon/kept"
-	"example.com/fairlead/activities/addon/manifest"
 	"example.com/fairlead/activities/addon/plan"
 	"example.com/fairlead/activities/addon/setstore"
 	addons "example.com/fairlead/api/addons/v1alpha1"
@@ -104,7 +104,7 @@ func shownPlan(p kept.Plan) server.Plan {
 	for i := range p.Items {
 		item := &p.Items[i]
 		shown.Items[i] = server.PlanItem{
-			ObjectRef: refOf(item.ID, item.Version), Action: string(item.Action), Diff: item.Diff, Immutable: item.Immutable,
+			ObjectRef: addon.RefOf(item.ID, item.Version), Action: string(item.Action), Diff: item.Diff, Immutable: item.Immutable,
 			Unverified: item.Unverified, Blocked: item.Blocked, Owner: item.Owner, Note: item.Note, Adopts: item.Adopts,
 		}
 	}
@@ -115,13 +115,9 @@ func shownPlan(p kept.Plan) server.Plan {
 }
 
 func shownHook(h plan.Hook) server.PlanHook {
-	shown := server.PlanHook{ObjectRef: refOf(h.ID, ""), Weight: h.Weight}
+	shown := server.PlanHook{ObjectRef: addon.RefOf(h.ID, ""), Weight: h.Weight}
 	for _, e := range h.Events {
 		shown.Events = append(shown.Events, string(e))
 	}
 	return shown
-}
-
-func refOf(id manifest.ID, version string) addons.ObjectRef {
-	return addons.ObjectRef{Group: id.Group, Version: version, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }

@@ -28,6 +28,8 @@ func classify(err error) conn.Class {
 		return conn.Class{Type: wire.FailureTransient, NonRetryable: true}
 	case errors.Is(err, outcome.ErrSuperseded):
 		return conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}
+	case errors.Is(err, outcome.ErrLost):
+		return conn.Class{Type: wire.FailureLost, NonRetryable: true, Benign: true}
 	case errors.Is(err, outcome.ErrPermanent), errors.Is(err, fetch.ErrPermanent):
 		return conn.Class{Type: wire.FailurePermanent, NonRetryable: true}
 	}

@@ -27,6 +27,7 @@ func TestClassify(t *testing.T) {
 		{provider.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{provider.ErrBusy, conn.Class{Type: wire.FailureBusy, After: 2 * time.Second, Benign: true}},
 		{outcome.ErrSuperseded, conn.Class{Type: wire.FailureSuperseded, NonRetryable: true, Benign: true}},
+		{outcome.ErrLost, conn.Class{Type: wire.FailureLost, NonRetryable: true, Benign: true}},
 		{outcome.ErrPermanent, conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{fetch.Permanent("no such chart"), conn.Class{Type: wire.FailurePermanent, NonRetryable: true}},
 		{fetch.Temporary("503"), conn.Class{Type: wire.FailureTransient}},

@@ -93,8 +93,8 @@ func (a *Activities) work(ctx context.Context, in wire.AddonApplyInput) (*work, 
 // lost is err of a plan or a render. Those that are not there any more are made by another
 // look.
 func lost(err error) error {
-	if isLost(err) {
-		return fmt.Errorf("%w: %w", outcome.ErrSuperseded, err)
+	if setstore.IsLost(err) {
+		return fmt.Errorf("%w: %w", outcome.ErrLost, err)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (a *Activities) lastHooks(ctx context.Context, o *addons.Addon) (list []wir
 	}
 	r, err := a.Store.Render(ctx, setstore.Digest(o.Status.Sets.Render))
 	switch {
-	case isLost(err):
+	case setstore.IsLost(err):
 		return nil, fmt.Sprintf("the render that was applied is lost, and with it the hooks of an uninstall: set spec.skipHooks to uninstall without them, "+
 			"or take the annotation %s off to leave the objects in the cluster: %s", addons.AnnotationUninstall, err), nil
 	case err != nil:

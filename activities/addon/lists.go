@@ -3,7 +3,6 @@ package addon
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"example.com/fairlead/activities/addon/kept"
@@ -75,7 +74,7 @@ func (l *lists) showHooks(ctx context.Context, s *addons.AddonStatus, d setstore
 	}
 	r, err := l.store.Render(ctx, d)
 	switch {
-	case isLost(err): // a look that finds nothing to do stores nothing
+	case setstore.IsLost(err): // a look that finds nothing to do stores nothing
 		return nil
 	case err != nil:
 		return err
@@ -101,7 +100,7 @@ func (l *lists) showPlan(ctx context.Context, s *addons.AddonStatus, d setstore.
 	}
 	p, err := l.store.Plan(ctx, d)
 	switch {
-	case isLost(err):
+	case setstore.IsLost(err):
 		l.lost = append(l.lost, "what the plan would change")
 		return nil
 	case err != nil:
@@ -113,7 +112,7 @@ func (l *lists) showPlan(ctx context.Context, s *addons.AddonStatus, d setstore.
 		if s.Plan == nil || i.Action == plan.Unchanged || i.Action == plan.Keep {
 			continue
 		}
-		ref, action := refOf(i.ID, i.Version), addons.Action(i.Action)
+		ref, action := RefOf(i.ID, i.Version), addons.Action(i.Action)
 		s.Plan.Items = append(s.Plan.Items, addons.PlanItem{ObjectRef: ref, Action: action, Unverified: i.Unverified})
 		if action == addons.ActionReplace {
 			action = addons.ActionUpdate
@@ -132,7 +131,7 @@ func newPreview(p *addons.Plan) *addons.Preview {
 func (l *lists) learn(ctx context.Context, d setstore.Digest) error {
 	r, err := l.store.Render(ctx, d)
 	switch {
-	case isLost(err): // what the old status has is known all the same
+	case setstore.IsLost(err): // what the old status has is known all the same
 		return nil
 	case err != nil:
 		return err
@@ -147,7 +146,7 @@ func (l *lists) learn(ctx context.Context, d setstore.Digest) error {
 func (l *lists) showObjects(ctx context.Context, s *addons.AddonStatus, d setstore.Digest) error {
 	inventory, err := l.store.Inventory(ctx, d)
 	switch {
-	case isLost(err):
+	case setstore.IsLost(err):
 		l.lost = append(l.lost, "the objects")
 		return nil
 	case err != nil:
@@ -155,17 +154,13 @@ func (l *lists) showObjects(ctx context.Context, s *addons.AddonStatus, d setsto
 	}
 	s.ObjectsTotal = toInt32(len(inventory))
 	for _, o := range inventory {
-		s.Objects = append(s.Objects, refOf(o.ID, l.versions[o.ID]))
+		s.Objects = append(s.Objects, RefOf(o.ID, l.versions[o.ID]))
 	}
 	return nil
 }
 
-// isLost says whether a set is not there to be read, and will not be.
-func isLost(err error) bool {
-	return errors.Is(err, setstore.ErrNotFound) || errors.Is(err, setstore.ErrDamaged)
-}
-
-func refOf(id manifest.ID, version string) addons.ObjectRef {
+// RefOf names an object as statuses do.
+func RefOf(id manifest.ID, version string) addons.ObjectRef {
 	return addons.ObjectRef{Group: id.Group, Version: version, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }
 

@@ -9,7 +9,7 @@ import (
 	"example.com/fairlead/temporal/wire"
 )
 
-// present reads an add-on that is to stay.
+// present reads an add-on that is to stay, and may be worked on.
 func (a *Activities) present(ctx context.Context, ref wire.AddonRef) (*addons.Addon, error) {
 	o, found, err := a.get(ctx, ref)
 	switch {
@@ -19,6 +19,8 @@ func (a *Activities) present(ctx context.Context, ref wire.AddonRef) (*addons.Ad
 		return nil, fmt.Errorf("%w: Addon %s is gone", outcome.ErrSuperseded, ref)
 	case !o.DeletionTimestamp.IsZero():
 		return nil, fmt.Errorf("%w: Addon %s is being deleted", outcome.ErrSuperseded, ref)
+	case o.Suspended():
+		return nil, fmt.Errorf("%w: Addon %s is suspended", outcome.ErrSuperseded, ref)
 	}
 	return o, nil
 }

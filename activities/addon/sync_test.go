@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -177,11 +178,39 @@ func TestPreviewOfAnOlderGenerationIsSuperseded(t *testing.T) {
 	}
 }
 
+func TestASuspendedAddOnIsNotWorkedOn(t *testing.T) {
+	w := newWorld(t, addons.AddonSpec{}, configMap("a", "blue"))
+	p := w.preview()
+	w.begin(p)
+	w.spec(func(s *addons.AddonSpec) { s.Suspend = true })
+	for name, work := range map[string]func() error{
+		"preview": func() error {
+			_, err := w.Preview(t.Context(), wire.AddonPreviewInput{Addon: w.ref, Generation: w.object().Generation})
+			return err
+		},
+		"apply": func() error {
+			_, err := w.Apply(t.Context(), wire.AddonApplyInput{Addon: w.ref, Plan: p.Plan, Part: wire.PartAll})
+			return err
+		},
+		"hook": func() error {
+			_, err := w.RunHook(t.Context(), wire.AddonHookInput{Addon: w.ref, Render: p.Render, Event: "pre-install", Run: "1", Timeout: time.Minute})
+			return err
+		},
+	} {
+		if err := work(); !errors.Is(err, outcome.ErrSuperseded) {
+			t.Errorf("%s of a suspended add-on: %v", name, err)
+		}
+	}
+	if w.live(configMap("a", "blue")) != nil {
+		t.Error("it was applied")
+	}
+}
+
 func TestLostSets(t *testing.T) {
 	w := newWorld(t, addons.AddonSpec{}, configMap("a", "blue"))
 	lost := strings.Repeat("0", 52)
 	_, err := w.Apply(t.Context(), wire.AddonApplyInput{Addon: w.ref, Plan: lost, Part: wire.PartAll})
-	if !errors.Is(err, outcome.ErrSuperseded) {
+	if !errors.Is(err, outcome.ErrLost) {
 		t.Errorf("without its plan, apply says %v", err)
 	}
 	w.status(func(s *addons.AddonStatus) { s.Sets.Plan, s.Sets.Render = lost, lost })

@@ -10,6 +10,9 @@ import (
 // ErrSuperseded says that the caller's view of the object is old.
 var ErrSuperseded = errors.New("superseded")
 
+// ErrLost says that what was stored for the caller is there no more: it has to be made again.
+var ErrLost = errors.New("lost")
+
 // ErrPermanent says that no retry can help: somebody has to change something first.
 var ErrPermanent = errors.New("permanent")
 

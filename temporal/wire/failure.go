@@ -11,6 +11,8 @@ const (
 	FailureBusy      = "Busy"
 	// FailureSuperseded: the caller's view is old; claim again.
 	FailureSuperseded = "Superseded"
+	// FailureLost: what was stored for the caller is there no more; make it again.
+	FailureLost = "Lost"
 	// FailureNotYet ends an attempt of a polling activity; it is no error.
 	FailureNotYet = "NotYet"
 	// FailureProviderUnavailable: this worker does not serve the provider.

@@ -74,7 +74,7 @@ func (r *run) apply(ctx workflow.Context, s Step, claim wire.AddonClaim) error {
 	in := wire.AddonApplyInput{Addon: r.addon, Plan: s.Plan, Part: s.Part, Approved: s.Approved}
 	var applied wire.AddonApplied
 	if err := r.long(ctx, claim, withLongOptions(ctx, applyWords[s.Part], applyWindow), wire.ActivityAddonApply, in, &applied); err != nil {
-		if failureType(err) == wire.FailureSuperseded { // its plan is lost: the next look makes one, and another is to be approved anew
+		if failureType(err) == wire.FailureLost { // the next look makes its plan again, and another is to be approved anew
 			r.state.LostPlan = s.Plan
 			r.state.Sync.PlanHash, r.state.Sync.Approver = "", wire.Approver{}
 		}

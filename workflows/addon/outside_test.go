@@ -210,7 +210,7 @@ func (o *outside) applied(_ context.Context, in wire.AddonApplyInput) (wire.Addo
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if in.Plan == o.lost {
-		return wire.AddonApplied{}, failure(wire.FailureSuperseded)
+		return wire.AddonApplied{}, failure(wire.FailureLost)
 	}
 	if o.apply != nil {
 		if a := o.apply(in); a != nil {

@@ -185,6 +185,7 @@ func (r *run) stumble(ctx workflow.Context, message string, claim wire.AddonClai
 // has moved on, a failed try where the activity told a reason.
 func (r *run) failed(ctx workflow.Context, err error, claim wire.AddonClaim) error {
 	var app *temporal.ApplicationError
+	var late *temporal.TimeoutError
 	switch {
 	case err == nil:
 		return nil
@@ -193,11 +194,12 @@ func (r *run) failed(ctx workflow.Context, err error, claim wire.AddonClaim) err
 	case temporal.IsCanceledError(err): // a signal has cut it
 		r.dirty = true
 		return nil
-	case errors.As(err, &app) && app.Type() != wire.FailureSuperseded:
+	case errors.As(err, &app) && app.Type() != wire.FailureSuperseded && app.Type() != wire.FailureLost:
 		r.stumble(ctx, app.Message(), claim)
 		return nil
-	case app == nil && temporal.IsTimeoutError(err):
-		r.stumble(ctx, "it was not done in time, or no worker lived to do it: "+err.Error(), claim)
+	case app == nil && errors.As(err, &late):
+		// Not the text of err: it counts events, and the same failure is told once.
+		r.stumble(ctx, "it was not done in time, or no worker lived to do it ("+late.TimeoutType().String()+")", claim)
 		return nil
 	}
 	return r.again(ctx, err)
@@ -213,7 +215,7 @@ func (r *run) again(ctx workflow.Context, err error) error {
 		return err
 	}
 	r.dirty = true
-	if failureType(err) == wire.FailureSuperseded && !r.superseded {
+	if old := failureType(err); (old == wire.FailureSuperseded || old == wire.FailureLost) && !r.superseded {
 		r.superseded = true // once may be a race, twice in a row is a quarrel
 		return nil
 	}

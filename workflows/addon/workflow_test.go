@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -377,4 +378,24 @@ func TestARequestBySignalIsWrittenOnTheObject(t *testing.T) {
 	})
 	o.called(t, wire.ActivityAddonAsk, claimed, previewed, published, applied+wire.PartAll, published)
 	o.phase(t, wire.AddonSynced)
+}
+
+func TestATimeoutIsToldOnceInWordsOfItsOwn(t *testing.T) {
+	o := newOutside()
+	o.fail = func(name string) error {
+		if name == previewed {
+			return temporal.NewHeartbeatTimeoutError()
+		}
+		return nil
+	}
+	state := o.episode(t, nil, nil)
+	o.phase(t, wire.AddonError)
+	said := o.claim.Stored
+	if want := "it was not done in time, or no worker lived to do it (Heartbeat)"; said.Message != want {
+		t.Errorf("the message is %q, want %q", said.Message, want)
+	}
+	o.episode(t, state, nil)
+	if o.claim.Stored.Sequence != said.Sequence {
+		t.Errorf("it is told again: %q", o.claim.Stored.Message)
+	}
 }

@@ -74,7 +74,7 @@ func (s *stored) read(ctx context.Context, store kept.Store, wanted []setstore.D
 // uninstalled, so ErrNoInventory is an end to all.
 func (l *Looker) Inventory(ctx context.Context, addon string, d setstore.Digest) (kept.Inventory, error) {
 	i, err := l.Store.Inventory(ctx, d)
-	if err != nil && ifThere(err) == nil {
+	if setstore.IsLost(err) {
 		return nil, fmt.Errorf("add-on %s: %w (%w)", addon, ErrNoInventory, err)
 	}
 	return i, err
@@ -82,7 +82,7 @@ func (l *Looker) Inventory(ctx context.Context, addon string, d setstore.Digest)
 
 // ifThere is err, unless it says that a set is not there: one that is damaged is not, too.
 func ifThere(err error) error {
-	if errors.Is(err, setstore.ErrNotFound) || errors.Is(err, setstore.ErrDamaged) {
+	if setstore.IsLost(err) {
 		return nil
 	}
 	return err

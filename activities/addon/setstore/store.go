@@ -25,6 +25,9 @@ var (
 	ErrTooLarge = errors.New("the set is too large")
 )
 
+// IsLost says whether a set is not there to be read, and will not be.
+func IsLost(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDamaged) }
+
 // Kind is what a set is.
 type Kind string
 
